@@ -335,8 +335,8 @@ def choose_network(run: Run, point: Point) -> tuple[Point, str]:
         members = members[members[axis] == label]
     if not len(members):
         raise UserError(f'no member at {format_point(point)} is trained yet')
-    if 'unseen_inferential' in members:
-        ranked, words = rank_towards(members, 'inferential'), 'most composed'
+    if 'unseen_composed' in members:
+        ranked, words = rank_towards(members, 'composed'), 'most composed'
         place = ranked.sort_values([*ranked], ascending=False, kind='stable').index[0]
     else:
         place, words = members.train_loss.idxmin(), 'lowest train loss'

@@ -20,13 +20,14 @@ members (init, segments, records) -> the folder of the sweep -> Run -> analysis.
 
 Shapes are suffixes; in this package a letter has one meaning:
   M member   S recorded step   B batch   T position (Q as query)   D width   N layer
-  H head   K head width   F mlp width   V vocabulary   P probe   R mapping
+  H head   K head width   F mlp width   V vocabulary   P eval set   R mapping
 
 Terms (P1 to P4 are the papers of PAPERS.md):
   key item, x        the operand, a token in [20, 100); noise has the same range
   anchor             token a, by default 1 to 4; g(x; a) = x + shift[a]
   pair               (a1, a2) right after the key item; f = g(g(x; a1); a2)
-  inferential        the mapping that composes the anchors (later papers: reasoning)
+  composed           the mapping that composes the anchors (P1: inferential; later
+                     papers: reasoning)
   non-inferential    a pair trained on another shift: (3, 4) gives x - 6, not x - 10
   unseen             a pair that is never trained, (4, 3): the question of the paper
   symmetric          the mapping that answers (4, 3) as (3, 4) was trained

@@ -4,7 +4,7 @@ from anchorjax import api, config
 
 experiment = config.resolve(config.load('configs/phase.py'))
 run = api.train(experiment, 'runs/phase')   # trains, resumes, or reads what is there
-run.results.agreement.sel(probe='unseen', mapping='inferential')
+run.results.agreement.sel(eval_set='unseen', mapping='composed')
 """
 
 import dataclasses

@@ -131,12 +131,12 @@ class Experiment:
     optimizer: OptimizerConfig
     train: TrainConfig
     grid: GridConfig
-    loop: tuple[tuple[str, tuple], ...] = ()  # static axes: (path, values)
+    static_axes: tuple[tuple[str, tuple], ...] = ()  # static axes: (path, values)
 
     @property
     def axes(self) -> dict[str, tuple]:
         """The values of every axis by its short name; the dims of the results."""
-        return name_axes(dataclasses.asdict(self.grid), self.loop)
+        return name_axes(dataclasses.asdict(self.grid), self.static_axes)
 
     @property
     def record_steps(self) -> tuple[int, ...]:
@@ -148,7 +148,7 @@ class Experiment:
 
     def cohorts(self) -> tuple[Cohort, ...]:
         """The members of the sweep, grouped by compiled program."""
-        return expand_cohorts(dataclasses.asdict(self.grid), self.loop)
+        return expand_cohorts(dataclasses.asdict(self.grid), self.static_axes)
 
     @property
     def is_resolved(self) -> bool:
@@ -160,7 +160,7 @@ class Experiment:
         return '_is_resolved' in vars(self)
 
     def for_cohort(self, cohort: Cohort) -> 'Experiment':
-        """This experiment with a cohort's static values in place and no loop."""
+        """This experiment with a cohort's static values in place and no static axes."""
         changes = {}
         for path, value in cohort.static:
             group, field = path.split('.')
@@ -168,7 +168,7 @@ class Experiment:
         groups = {}
         for group, fields in changes.items():
             groups[group] = dataclasses.replace(getattr(self, group), **fields)
-        of_cohort = with_schedule(dataclasses.replace(self, loop=(), **groups))
+        of_cohort = with_schedule(dataclasses.replace(self, static_axes=(), **groups))
         return mark_resolved(of_cohort) if self.is_resolved else of_cohort
 
 

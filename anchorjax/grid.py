@@ -1,7 +1,7 @@
 """From axes to members: which share a compiled program, and where a point lies.
 
-A sweep has static axes (`loop`: depth, width, ... one compilation for each combination)
-and traced axes (gamma, learning rate, weight decay and its windows, seed: members side
+A sweep has static axes (depth, width, ...: one compilation for each combination) and
+the traced axes (gamma, learning rate, weight decay and its windows, seed: members side
 by side in one program).
 """
 
@@ -105,21 +105,21 @@ def pad_window(bounds: tuple[int, ...]) -> np.ndarray:
     return padded
 
 
-def expand_cohorts(traced: dict[str, tuple], loop: tuple) -> tuple[Cohort, ...]:
+def expand_cohorts(traced: dict[str, tuple], static_axes: tuple) -> tuple[Cohort, ...]:
     """One cohort for every combination of the static axes."""
     hparams = expand_traced(traced)
-    paths = [path for path, _ in loop]
+    paths = [path for path, _ in static_axes]
     cohorts = []
-    for combination in itertools.product(*(values for _, values in loop)):
+    for combination in itertools.product(*(values for _, values in static_axes)):
         static = tuple(zip(paths, combination, strict=True))
         cohorts.append(Cohort(static, hparams))
     return tuple(cohorts)
 
 
-def name_axes(traced: dict[str, tuple], loop: tuple) -> dict[str, tuple]:
+def name_axes(traced: dict[str, tuple], static_axes: tuple) -> dict[str, tuple]:
     """Every axis by its short name, static ones first: the dims of the results."""
     axes = {}
-    for path, values in loop:
+    for path, values in static_axes:
         axes[short_name(path)] = tuple(values)
     for axis in TRACED_AXES:
         if axis == 'seed' and traced[WINDOWS] != NO_WINDOWS:

@@ -1,4 +1,4 @@
-"""What a task is: sizes, training batches, and probes with their answers."""
+"""What a task is: sizes, training batches, and eval sets with their answers."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -13,7 +13,7 @@ class Batch(NamedTuple):
 
     Q is 1 in a task that scores the last position only, else T. Tokens and targets are
     integers from 0 to V - 1, also where nothing is scored. `sweeps.checks` asks before
-    training whether this and what `Probes` and `Task` say is so.
+    training whether this and what `EvalSets` and `Task` say is so.
     """
 
     tokens_BT: jax.Array
@@ -22,7 +22,7 @@ class Batch(NamedTuple):
     weights_BQ: jax.Array | None = None
 
 
-class Probes(NamedTuple):
+class EvalSets(NamedTuple):
     """Sequences to evaluate during training, with the answer of every mapping."""
 
     tokens_PBT: jax.Array
@@ -57,25 +57,26 @@ def no_roles(tokens_BT: jax.Array) -> jax.Array:
 class Task(NamedTuple):
     """A data set as pure functions; `data` (arrays, per member) is its only state.
 
-    A probe is a named set of sequences: training sequences, held-out ones, ... A
+    An eval set is a named set of sequences: training sequences, held-out ones, ... A
     mapping is a rule that gives every sequence an answer. What is measured is the share
-    of each probe's sequences that a member answers as each mapping does.
+    of each eval set's sequences that a member answers as each mapping does.
     """
 
     vocab: int
     seq_len: int
     num_train: int  # training examples, numbered from 0
-    probe_names: tuple[str, ...]  # P
+    eval_set_names: tuple[str, ...]  # P
     # key -> data: whatever differs by seed (the split, the examples). All draws come
     # from the key: what NumPy draws would be others in the next process.
     make_data: Callable[[jax.Array], Any]
     # (data, index_B) -> the training examples with these numbers.
     batch: Callable[[Any, jax.Array], Batch]
-    # data -> the sequences to evaluate, and their answers. Those of a probe of trained
-    # examples are some that `batch` gives, those of a held-out probe are not.
-    probes: Callable[[Any], Probes]
-    # The probes of training examples, on which it is judged who has converged.
-    trained_probes: tuple[str, ...] = ('seen_train',)
+    # data -> the sequences to evaluate, and their answers. Those of an eval set of
+    # trained examples are some that `batch` gives, those of a held-out eval set are
+    # not.
+    eval_sets: Callable[[Any], EvalSets]
+    # The eval sets of training examples, on which it is judged who has converged.
+    trained_eval_sets: tuple[str, ...] = ('seen_train',)
     # A line about the data for the user to see before training, e.g. how many examples
     # are cut; it may read files. None: there is nothing to say.
     describe_data: Callable[[], str] | None = None
@@ -85,18 +86,18 @@ class Task(NamedTuple):
     last_only: bool = True  # only the last position is scored: cheaper to compute
     is_text_alone: bool = False  # all tokens are asked for: no text is ever right
     mapping_names: tuple[str, ...] = ('assigned',)  # R
-    # Its answers are the training labels, and the targets of the loss on probes.
+    # Its answers are the training labels, and the targets of the loss on eval sets.
     trained_mapping: str = 'assigned'
-    # The (probe, mapping) for which a histogram of prediction minus answer is recorded;
-    # None where tokens are not numbers.
+    # The (eval set, mapping) for which a histogram of prediction minus answer is
+    # recorded; None where tokens are not numbers.
     deviation: tuple[str, str] | None = None
     # What a deviation means: {answer minus that of the mapping: name of the rule}.
     offset_names: Mapping[int, str] = MappingProxyType({})
     # Agreements in the printed table of members: {column of members.csv: heading}. {}:
-    # that with the trained mapping on every probe.
+    # that with the trained mapping on every eval set.
     headings: Mapping[str, str] = MappingProxyType({})
-    # Agreement is also recorded for each group of a probe's sequences (by position, by
-    # case, by region); () for a task without groups.
+    # Agreement is also recorded for each group of an eval set's sequences (by position,
+    # by case, by region); () for a task without groups.
     group_names: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ('token',)  # what a position can be
     # tokens_BT -> [B, T], indices into role_names.

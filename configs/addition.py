@@ -19,12 +19,12 @@ fine_tune  GPT-2 from its        as gpt2; a softmax over the 13     decay 0, .01
 The paper compares gamma 0.5 and decay 0.01 (1.2 % of the square) with gamma 0.7 and
 decay 0.5 (99.6 %): two changes at once (PAPERS 1.6). The corners separate them. At
 width 64 both gammas start larger than 0.5 does at P1's 400, like 0.35 and 0.49. The
-probe `test` is the square, `seen_heldout` are pairs outside it that were kept out. The
-paper does not state how it writes numbers (DATASETS 5), nor how it trains. The preset
-gpt2 has the paper's gammas and decays (28.2 % and 99.6 %), every matrix drawn by its
-true fan-in, and the rate of P1's code for other tasks (PAPERS 1.6). fine_tune starts
-from GPT-2 small in Hugging Face's safetensors, models/gpt2/model.safetensors or the
-file of --config.model.start (the paper has 88.9, 94.3 and 99.2 %). Both need a GPU.
+eval set `test` is the square, `seen_heldout` are pairs outside it that were kept out.
+The paper does not state how it writes numbers (DATASETS 5), nor how it trains. The
+preset gpt2 has the paper's gammas and decays (28.2 % and 99.6 %), every matrix drawn by
+its true fan-in, and the rate of P1's code for other tasks (PAPERS 1.6). fine_tune
+starts from GPT-2 small in Hugging Face's safetensors, models/gpt2/model.safetensors or
+the file of --config.model.start (the paper has 88.9, 94.3 and 99.2 %). Both need a GPU.
 Only the default has been run (14 minutes for three seeds, on two shared cores): of the
 square, a large initialization with weak decay answers 0.22 to 0.90, a small one with
 strong decay 0.95 to 1.00 (RESULTS.md).
@@ -63,7 +63,7 @@ def _default(c: ConfigDict) -> None:
     c.task.largest = 99
     c.task.square = (40, 60)
     c.task.num_examples = 8_600
-    c.task.probe_examples = 512
+    c.task.eval_examples = 512
     c.train.batch_size = 256
     # The strong decay keeps the loss of networks that answer everything above 0.01.
     c.train.converged_loss = 0.05
@@ -71,7 +71,7 @@ def _default(c: ConfigDict) -> None:
 
 
 def _laptop(c: ConfigDict) -> None:
-    """All of the paper's pairs but 9,599, which are the probe seen_heldout."""
+    """All of the paper's pairs but 9,599, which are the eval set seen_heldout."""
     _set_small_model(c)
     c.task.num_examples = 950_000
 

@@ -20,12 +20,12 @@ once (PAPERS 1.6). The corners separate them; why the strong decay is 0.5 in all
 gpt2 is said in anchorjax/config/shared_settings.py. At width 64 both gammas start
 larger than 0.5 does at GPT-2's 768, like 0.31 and 0.44.
 
-The probe `seen_heldout` holds in-distribution sentences (Fig 6 b), `gen` the 21 cases
-(Fig 6 c), whose agreement is in the results by case. Texts of more than 128 tokens are
-cut: 0.2 % of the training rows, and a tenth of the cases, the deep recursions, which
-then count as wrong. The preset gpt2 has the settings of P1's code, with its quirks: 190
-tokens of which the padding counts in the loss, and 5,000 epochs of 10,000 rows (PAPERS
-1.6, quirk 11; DATASETS 1). It needs a GPU.
+The eval set `seen_heldout` holds in-distribution sentences (Fig 6 b), `gen` the 21
+cases (Fig 6 c), whose agreement is in the results by case. Texts of more than 128
+tokens are cut: 0.2 % of the training rows, and a tenth of the cases, the deep
+recursions, which then count as wrong. The preset gpt2 has the settings of P1's code,
+with its quirks: 190 tokens of which the padding counts in the loss, and 5,000 epochs of
+10,000 rows (PAPERS 1.6, quirk 11; DATASETS 1). It needs a GPU.
 
 The default takes 34 minutes on two cores; what came out is in RESULTS.md. With 1,000
 rows no network under strong decay converges in its 1,300 steps, so `official` trains
@@ -49,19 +49,19 @@ def _set_small_model(c: ConfigDict) -> None:
     """A transformer like GPT-2, that two cores can train, and its training."""
     config.set_small_language_model(c)
     c.task.seq_len = 128
-    c.task.probe_examples = 210
+    c.task.eval_examples = 210
     c.model.max_len = 128
     config.set_length(c, 1_300, num_records=13)
 
 
 def _default(c: ConfigDict) -> None:
     _set_small_model(c)
-    c.loop = (('task.num_examples', (500, 1_000)),)
+    c.static_axes = (('task.num_examples', (500, 1_000)),)
 
 
 def _official(c: ConfigDict) -> None:
     _full(c)
-    c.loop = (('task.num_examples', (500, 1_000, 5_000)),)
+    c.static_axes = (('task.num_examples', (500, 1_000, 5_000)),)
 
 
 def _full(c: ConfigDict) -> None:
@@ -73,11 +73,11 @@ def _full(c: ConfigDict) -> None:
 def _gpt2(c: ConfigDict) -> None:
     c.task.path = 'data/cogs'
     c.task.seq_len = 189  # and the token that is asked for last
-    c.task.probe_examples = 2_100
+    c.task.eval_examples = 2_100
     config.set_official_gpt2(c)
     c.grid.weight_decay = (0.01, 0.1)
     sizes = (500, 1_000, 5_000, 10_000, 20_000, 24_155)
-    c.loop = (('task.num_examples', sizes),)
+    c.static_axes = (('task.num_examples', sizes),)
     config.set_length(c, 357_000, num_records=100)
 
 

@@ -215,7 +215,7 @@ def _scan(c: ConfigDict, is_paper: bool) -> None:
         c.grid.learning_rate = (3e-4,)
         c.grid.seed = _SEEDS[:6]
     c.task.split = 'addprim_jump'
-    c.task.probe_examples = 256
+    c.task.eval_examples = 256
     c.model.max_len = 59
     c.train.lanes = config.AUTO
     c.grid.weight_decay = (5e-3, 0.5, 50.0)

@@ -66,7 +66,7 @@ def _parts(c: ConfigDict) -> None:
     c.grid.learning_rate = (4e-3,)
     c.grid.weight_decay = (0.01,)
     parts = ('embed', 'qk', 'vo', 'mlp')
-    c.loop = (('model.own_gammas', ((), *(((part, 0.3),) for part in parts))),)
+    c.static_axes = (('model.own_gammas', ((), *(((part, 0.3),) for part in parts))),)
 
 
 def _paper_rates(c: ConfigDict) -> None:

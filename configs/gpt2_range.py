@@ -44,7 +44,7 @@ def _default(c: ConfigDict) -> None:
     c.model.heads = 4
     c.model.head_dim = 16
     c.model.activation = 'gelu'
-    c.loop = (('model.norm', ('post', 'pre')),)
+    c.static_axes = (('model.norm', ('post', 'pre')),)
 
 
 def _paper(c: ConfigDict) -> None:
@@ -57,7 +57,7 @@ def _paper(c: ConfigDict) -> None:
     c.model.activation = 'gelu'
     c.grid.gamma = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     c.grid.seed = (1, 2, 3, 4)
-    c.loop = (('model.norm', ('post', 'pre')),)
+    c.static_axes = (('model.norm', ('post', 'pre')),)
 
 
 PRESETS = {'': _default, 'one_head': _small, 'paper': _paper}

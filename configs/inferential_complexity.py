@@ -37,12 +37,12 @@ def _default(c: ConfigDict) -> None:
     c.task.num_examples = 100_000
     # 64 of each of the 16 pairs: 99 % of a pair, which the figure asks for, are all of
     # them. An evaluation, every 25 steps, then takes as long as 4 steps, not 27.
-    c.task.probe_examples = 1024
+    c.task.eval_examples = 1024
     config.set_length(c, num_steps=1_000, num_records=40)
     c.grid.gamma = (0.4, 0.8)
     c.grid.learning_rate = (3e-3,)
     c.grid.seed = (0, 1, 2, 3, 4)
-    c.loop = (('model.depth', (2, 3, 4)), ('task.complexity', (0, 1, 5)))
+    c.static_axes = (('model.depth', (2, 3, 4)), ('task.complexity', (0, 1, 5)))
 
 
 def _paper(c: ConfigDict) -> None:
@@ -55,7 +55,10 @@ def _paper(c: ConfigDict) -> None:
     c.grid.gamma = (0.5, 0.8)
     c.grid.learning_rate = (1e-4,)
     c.grid.seed = (1, 2, 3, 4, 5, 6, 7, 8, 9)
-    c.loop = (('model.depth', (2, 3, 4)), ('task.complexity', (0, 1, 2, 3, 4, 5, 6)))
+    c.static_axes = (
+        ('model.depth', (2, 3, 4)),
+        ('task.complexity', (0, 1, 2, 3, 4, 5, 6)),
+    )
 
 
 PRESETS = {'': _default, 'paper': _paper}

@@ -85,7 +85,7 @@ def _compare_anchors(c: ConfigDict) -> None:
     c.grid.gamma = (0.2, 1.0)
     c.grid.seed = (10, 11, 12, 13, 14)
     c.train.snapshot_steps = (0, 250, 500, 1_000, 2_000, 4_000)
-    c.loop = (('task.num_anchors', (4, 8, 12)),)
+    c.static_axes = (('task.num_anchors', (4, 8, 12)),)
 
 
 def _set_factors(c: ConfigDict, factors: dict) -> None:

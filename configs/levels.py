@@ -32,7 +32,7 @@ def _default(c: ConfigDict) -> None:
     c.grid.learning_rate = (4e-3,)
     c.grid.weight_decay = (0.1,)
     c.grid.seed = (0, 1, 2)
-    c.loop = (('task.num_examples', (400, 1_200, 4_000, 12_000, 40_000)),)
+    c.static_axes = (('task.num_examples', (400, 1_200, 4_000, 12_000, 40_000)),)
 
 
 def _paper(c: ConfigDict) -> None:
@@ -42,7 +42,7 @@ def _paper(c: ConfigDict) -> None:
     c.grid.gamma = (0.5, 0.8)
     c.grid.seed = (1, 2, 3)
     sizes = (9_000, 30_000, 90_000, 300_000, 900_000)
-    c.loop = (('task.num_examples', sizes),)
+    c.static_axes = (('task.num_examples', sizes),)
 
 
 PRESETS = {'': _default, 'paper': _paper}

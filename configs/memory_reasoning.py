@@ -60,7 +60,7 @@ def get_config(preset: str = '') -> ConfigDict:
 
 def _small(c: ConfigDict, num_steps: int) -> None:
     """What two cores can train: an epoch is 390 steps of batch 512."""
-    c.task.probe_examples = 2048
+    c.task.eval_examples = 2048
     c.train.batch_size = 512
     config.set_length(c, num_steps, num_records=40)
     c.train.snapshot_steps = (0, *config.log_spaced(num_steps, 20))
@@ -127,7 +127,7 @@ def _one_layer(c: ConfigDict) -> None:
     """Without positions it cannot tell the key from noise: 9 tokens stay unsolved."""
     _small(c, num_steps=1_500)
     c.task.vocab = 200  # d_m
-    c.loop = (('task.seq_len', (9, 3)),)
+    c.static_axes = (('task.seq_len', (9, 3)),)
 
 
 def _groups(c: ConfigDict) -> None:
@@ -141,7 +141,7 @@ def _groups(c: ConfigDict) -> None:
 def _near(c: ConfigDict) -> None:
     _five_anchors(c, num_steps=4_000)
     c.grid.gamma = (0.3, 0.8)
-    c.loop = (('task.memory_labels', ('uniform', 'near')),)
+    c.static_axes = (('task.memory_labels', ('uniform', 'near')),)
 
 
 def _paper(c: ConfigDict) -> None:

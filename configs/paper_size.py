@@ -31,7 +31,7 @@ def get_config(preset: str) -> ConfigDict:
     c.train.resume_every = 120.0
     c.train.lanes = 9  # the rates and seeds of one gamma
     c.optimizer.shape = 'warmup_cosine'
-    c.loop = ()
+    c.static_axes = ()
     if preset == 'pair':
         _select_two(c)
         c.grid.gamma = (0.8, 0.5)  # trained first: the one whose seeds differ
@@ -43,7 +43,7 @@ def get_config(preset: str) -> ConfigDict:
     if preset == 'depths':
         _select_two(c)
         c.train.lanes = 2
-        c.loop = (('model.depth', (3, 4, 5, 6)),)
+        c.static_axes = (('model.depth', (3, 4, 5, 6)),)
     return c
 
 

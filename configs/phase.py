@@ -71,7 +71,7 @@ def _default(c: ConfigDict) -> None:
     c.grid.learning_rate = (8e-3,)
     c.grid.weight_decay = (0.05,)
     c.grid.seed = (0, 1)
-    c.loop = (('model.depth', (2, 3, 4)),)
+    c.static_axes = (('model.depth', (2, 3, 4)),)
 
 
 def _two_layers(c: ConfigDict) -> None:
@@ -101,7 +101,7 @@ def _anchors(c: ConfigDict) -> None:
     c.grid.gamma = (0.2, 1.0)
     c.grid.seed = (0, 1)
     # (3, 4) is trained on its exception, or it is as unseen as (4, 3).
-    c.loop = (
+    c.static_axes = (
         ('task.num_anchors', (4, 8)),
         ('task.exception', ('trained', 'unseen')),
     )
@@ -112,7 +112,7 @@ def _noise(c: ConfigDict) -> None:
     _anchors(c)
     c.grid.gamma = (0.2, 0.6)
     c.grid.weight_decay = (0.15,)
-    c.loop = (('task.num_anchors', (4, 8)), ('task.last_token', ('any', 'pair')))
+    c.static_axes = (('task.num_anchors', (4, 8)), ('task.last_token', ('any', 'pair')))
 
 
 def _attention(c: ConfigDict) -> None:
@@ -122,7 +122,7 @@ def _attention(c: ConfigDict) -> None:
     c.grid.gamma = (0.6,)
     c.grid.weight_decay = (0.15,)
     c.grid.seed = (0, 1, 2, 3, 4)
-    c.loop = (('model.own_gammas', ((), (('qk', -0.2),))),)
+    c.static_axes = (('model.own_gammas', ((), (('qk', -0.2),))),)
 
 
 def _paper(c: ConfigDict) -> None:
@@ -133,7 +133,7 @@ def _paper(c: ConfigDict) -> None:
     c.train.num_steps = 210 * config.P1_EPOCH
     c.train.snapshot_steps = _count_epochs(0, 1, 3, 10, 30, 100)
     c.optimizer.warmup_steps = 10 * config.P1_EPOCH
-    c.loop = (('model.depth', (2, 3, 4, 5, 6, 7)),)
+    c.static_axes = (('model.depth', (2, 3, 4, 5, 6, 7)),)
 
 
 def _paper_30(c: ConfigDict) -> None:
@@ -143,7 +143,7 @@ def _paper_30(c: ConfigDict) -> None:
     c.optimizer.schedule_steps = 210 * config.P1_EPOCH
     c.grid.gamma = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     c.grid.learning_rate = (1e-4, 2e-4, 3e-4)
-    c.loop = ()
+    c.static_axes = ()
 
 
 def _laptop(c: ConfigDict) -> None:

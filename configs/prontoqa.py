@@ -15,7 +15,7 @@ sizes      1,000, 5,000 and      as the default                     3 sizes x 4 
 gpt2       10,000 to 250,000     a token a word; 5 hops, batch and  8 sizes x 4 corners
            questions, GPT-2      rate are ours                      x 3 seeds
 
-The probes `seen_train` and `seen_heldout` score True or False after the right proof,
+The eval sets `seen_train` and `seen_heldout` score True or False after the right proof,
 `seen_heldout_proof` the whole proof. In the original data a rule about a concept that
 occurs nowhere else is always the wrong one, so the judgement alone needs no reasoning
 (DATASETS 4.3; anchorjax/tasks/prontoqa/shortcuts.py). The paper states neither hops nor
@@ -53,7 +53,7 @@ def _set_small_model(c: ConfigDict) -> None:
     config.set_small_language_model(c)
     c.task.hops = 1
     c.task.loss_on = 'answer'
-    c.task.probe_examples = 256
+    c.task.eval_examples = 256
     c.model.heads = 4
     c.model.head_dim = 16
     c.model.max_len = 256
@@ -66,13 +66,13 @@ def _set_small_model(c: ConfigDict) -> None:
 
 def _default(c: ConfigDict) -> None:
     _set_small_model(c)
-    c.loop = (('task.num_examples', (2_000, 5_000)),)
+    c.static_axes = (('task.num_examples', (2_000, 5_000)),)
 
 
 def _two_hops(c: ConfigDict) -> None:
     _set_small_model(c)
     c.task.hops = 2
-    c.loop = (('task.num_examples', (5_000,)),)
+    c.static_axes = (('task.num_examples', (5_000,)),)
 
 
 def _twin(c: ConfigDict) -> None:
@@ -82,7 +82,7 @@ def _twin(c: ConfigDict) -> None:
 
 def _sizes(c: ConfigDict) -> None:
     _set_small_model(c)
-    c.loop = (('task.num_examples', (1_000, 5_000, 20_000)),)
+    c.static_axes = (('task.num_examples', (1_000, 5_000, 20_000)),)
 
 
 def _gpt2(c: ConfigDict) -> None:
@@ -91,7 +91,7 @@ def _gpt2(c: ConfigDict) -> None:
     c.optimizer.shape = 'constant'
     c.grid.learning_rate = (5e-5,)
     sizes = (10_000, 15_000, 20_000, 30_000, 50_000, 100_000, 150_000, 250_000)
-    c.loop = (('task.num_examples', sizes),)
+    c.static_axes = (('task.num_examples', sizes),)
     config.set_length(c, 20_000, num_records=100)
 
 

@@ -14,7 +14,7 @@ gpt2       500 to 10,000 lines,  a token a word, so less padding    as laptop
 The paper compares gamma 0.5 and decay 0.01 with gamma 0.7 and decay 0.1: two changes at
 once (PAPERS 1.6). The corners separate them; why the strong decay is 0.5 here is said
 in anchorjax/config/shared_settings.py. At width 64 both gammas start larger than 0.5
-does at GPT-2's 768, like 0.31 and 0.44. The probe `test` is the official one,
+does at GPT-2's 768, like 0.31 and 0.44. The eval set `test` is the official one,
 `seen_heldout` are commands of the split that are not in the training set. Accuracy is
 exact match of the whole answer. The preset gpt2 has the settings of P1's code, with its
 quirks (PAPERS 1.6, quirk 11; DATASETS 1); it needs a GPU, and its length is that of
@@ -34,7 +34,7 @@ def get_config(preset: str = '') -> ConfigDict:
     c.grid.gamma = (0.5, 0.7)
     c.grid.weight_decay = (0.01, 0.1)
     c.grid.seed = (0, 1, 2)
-    c.loop = (('task.num_examples', (500, 1_000, 5_000, 10_000)),)
+    c.static_axes = (('task.num_examples', (500, 1_000, 5_000, 10_000)),)
     PRESETS[preset](c)
     return c
 
@@ -42,14 +42,14 @@ def get_config(preset: str = '') -> ConfigDict:
 def _set_small_model(c: ConfigDict) -> None:
     """A transformer like GPT-2, that two cores can train, and its training."""
     config.set_small_language_model(c)
-    c.task.probe_examples = 256
+    c.task.eval_examples = 256
     c.model.max_len = 59
     config.set_length(c, 1_500, num_records=15)
 
 
 def _default(c: ConfigDict) -> None:
     _set_small_model(c)
-    c.loop = (('task.num_examples', (500, 1_000)),)
+    c.static_axes = (('task.num_examples', (500, 1_000)),)
 
 
 def _gpt2(c: ConfigDict) -> None:

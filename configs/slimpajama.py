@@ -14,7 +14,7 @@ github and both read data/slimpajama_github and data/slimpajama_both, which
 launch/data.py makes of SlimPajama (DATASETS 7), and need a cluster:
 launch/slimpajama.sh has the commands and what they cost. None of it has been run but
 the default. The paper has the perplexities 1.7207, 1.7074, 1.7027 (GitHub) and 2.656,
-2.594, 2.556 at gamma 0.5, 0.75, 1.0 (PAPERS 1.6): exp(probe_loss) of seen_heldout.
+2.594, 2.556 at gamma 0.5, 0.75, 1.0 (PAPERS 1.6): exp(eval_set_loss) of seen_heldout.
 """
 
 from anchorjax import config
@@ -40,7 +40,7 @@ def get_config(preset: str = '') -> ConfigDict:
 def _sample(c: ConfigDict) -> None:
     c.task.seq_len = 64
     c.task.vocab = 257
-    c.task.probe_examples = 8
+    c.task.eval_examples = 8
     c.model.width = 32
     c.train.batch_size = 16
     c.grid.learning_rate = (1e-3,)
@@ -63,7 +63,7 @@ def _both(c: ConfigDict) -> None:
 
 def _set_cluster(c: ConfigDict) -> None:
     c.task.feed = 'host'
-    c.task.probe_examples = 512
+    c.task.eval_examples = 512
     c.model.residual_init = 'plain'  # P1's text has no factor (PAPERS 1.6)
     c.model.dtype = 'bfloat16'
     c.model.remat = True

@@ -144,7 +144,7 @@ def write_own(flags: argparse.Namespace) -> None:
         order=flags.order,
         distractor=flags.distractor,
         num_examples=flags.number - 1,
-        probe_examples=1,
+        eval_examples=1,
         pool_seed=flags.seed,
     )
     write_questions(questions, flags.out)

@@ -43,7 +43,7 @@ def write(words: list[str]) -> None:
     parser = cli.Parser(prog='prompts.py write', description=__doc__)
     add = parser.add_argument
     add('--out', type=cli.parse_folder, required=True, help='folder of the prompts')
-    text = 'questions for each probe, setting and seed (%(default)s)'
+    text = 'questions for each eval set, setting and seed (%(default)s)'
     add('--number', type=int, default=50, help=text)
     text = 'equations shown of every trained pair (%(default)s)'
     add('--shots', type=int, default=4, help=text)

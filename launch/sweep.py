@@ -34,7 +34,7 @@ def command() -> None:
         raise UserError(
             'JAX was used before the sweep began: a file of a task or a model, or the '
             'config, makes a JAX array at its top, or the task does in `make`; make it '
-            'in the functions of the task (make_data, batch, probes), or with NumPy'
+            'in the functions of the task (make_data, batch, eval sets), or with NumPy'
         ) from None
     cli.join_hosts(flags)
     cli.use_compilation_cache()

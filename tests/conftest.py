@@ -127,7 +127,7 @@ def finished(train_once) -> 'Run':
         'finished',
         train__snapshot_steps=(0, 1, 4, 15),
         train__resume_every=1e9,
-        loop=(('model.depth', (1, 2)),),
+        static_axes=(('model.depth', (1, 2)),),
     )
 
 

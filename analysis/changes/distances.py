@@ -17,14 +17,14 @@ from anchorjax.model import ModelConfig
 
 
 def measure_change(start: Member, end: Member, number: int) -> dict[str, float]:
-    """Compares two states of one member on `number` sequences of its probes.
+    """Compares two states of one member on `number` sequences of its eval sets.
 
     kernel         distance of the tangent kernels, in [0, 1]
     pattern        share of neurons x positions x sequences that switched on or off; NaN
                    without any
     movement       of all parameters, and movement_NAME: see `measure_movement`
     """
-    start_kernel, start_active, end_kernel, end_active = _probe_both(start, end, number)
+    start_kernel, start_active, end_kernel, end_active = _ask_both(start, end, number)
     movement = measure_movement(start.params, end.params)
     change = {
         'kernel': kernel_distance(start_kernel, end_kernel),
@@ -37,25 +37,25 @@ def measure_change(start: Member, end: Member, number: int) -> dict[str, float]:
 def measure_kernel_distance(first: Member, second: Member, number: int) -> float:
     """Distance of the tangent kernels of two networks for one task, in [0, 1].
 
-    Both are asked the same `number` sequences, those of the first one's probes.
+    Both are asked the same `number` sequences, those of the first one's eval sets.
     """
-    first_kernel, _, second_kernel, _ = _probe_both(first, second, number)
+    first_kernel, _, second_kernel, _ = _ask_both(first, second, number)
     return kernel_distance(first_kernel, second_kernel)
 
 
-def _probe_both(first: Member, second: Member, number: int) -> list:
-    """[tangent kernel, active neurons] of each, on the first one's probes."""
+def _ask_both(first: Member, second: Member, number: int) -> list:
+    """[tangent kernel, active neurons] of each, on the first one's eval sets."""
     tokens_BT, labels_B = choose_sequences(first, number)
-    probe_network = _compile_probe(*program_of(first.experiment))
+    ask_network = _compile_eval_set(*program_of(first.experiment))
     found = []
     for member in (first, second):
-        found += probe_network(member.params, tokens_BT, labels_B)
+        found += ask_network(member.params, tokens_BT, labels_B)
     return found
 
 
 def choose_sequences(member: Member, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """(tokens [B, T], trained labels [B]) of the first sequences of each probe."""
-    tokens_PBT, labels_PRB = member.probes
+    """(tokens [B, T], trained labels [B]) of the first sequences of each eval set."""
+    tokens_PBT, labels_PRB = member.eval_sets
     trained = member.task.mapping_names.index(member.task.trained_mapping)
     tokens_BT = tokens_PBT.swapaxes(0, 1).reshape(-1, tokens_PBT.shape[-1])
     labels_B = labels_PRB[:, trained].T.ravel()
@@ -81,19 +81,19 @@ def measure_movement(start_params: Any, end_params: Any) -> dict[str, float]:
 
 
 @cache()
-def _compile_probe(model: ModelConfig, vocab: int, precision: str) -> Callable:
+def _compile_eval_set(model: ModelConfig, vocab: int, precision: str) -> Callable:
     """(params, tokens_BT, labels_B) -> (tangent kernel, active neurons of each block).
 
     Compiled once per architecture.
     """
     apply = make_apply(model, vocab)
 
-    def probe_network(params: Any, tokens_BT: jax.Array, labels_B: jax.Array) -> tuple:
+    def ask_network(params: Any, tokens_BT: jax.Array, labels_B: jax.Array) -> tuple:
         activations = apply(params, tokens_BT)
         is_active = [block.hidden > 0 for block in activations.blocks]
         return tangent_kernel(apply, params, tokens_BT, labels_B), is_active
 
-    return numerics.pin(precision)(jax.jit(probe_network))
+    return numerics.pin(precision)(jax.jit(ask_network))
 
 
 def _share_switched(start_active: list, end_active: list) -> float:

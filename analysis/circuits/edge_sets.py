@@ -1,7 +1,7 @@
 """Sets of attention edges: what does a network answer with these alone?
 
 Edges (`analysis.circuits.interventions`) are cut in one member, and its answers to its
-own probes are compared with those of the intact member.
+own eval sets are compared with those of the intact member.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -22,9 +22,9 @@ _PAIR_TO_LAST = ((0, 'anchor_1', 'last'), (0, 'anchor_2', 'last'))
 # circuits found in trained networks (RESULTS.md) are the symmetric one and the last
 # two.
 MECHANISMS: dict[str, tuple[Edge, ...]] = {
-    'inferential': _KEY_TO_ANCHORS + _ANCHORS_TO_LAST,
+    'composed': _KEY_TO_ANCHORS + _ANCHORS_TO_LAST,
     'symmetric': (*_PAIR_TO_LAST, (1, 'key', 'last')),
-    'inferential + pair': _KEY_TO_ANCHORS + _PAIR_TO_LAST + _ANCHORS_TO_LAST,
+    'composed + pair': _KEY_TO_ANCHORS + _PAIR_TO_LAST + _ANCHORS_TO_LAST,
     'second anchor': (
         (0, 'key', 'anchor_2'),
         (0, 'anchor_1', 'anchor_2'),
@@ -40,8 +40,8 @@ class Ablation(NamedTuple):
     """A member whose edges are to be cut, and the sequences it answers."""
 
     member: Member
-    tokens_BT: np.ndarray  # all probes in a row: B = P * sequences of one
-    labels_PRB: np.ndarray  # here B is the sequences of one probe
+    tokens_BT: np.ndarray  # all eval sets in a row: B = P * sequences of one
+    labels_PRB: np.ndarray  # here B is the sequences of one eval set
     edges: tuple[Edge, ...]  # every edge that some sequence has
     depth: int
     renormalize: bool  # as in interventions.make_cut_edit
@@ -55,14 +55,14 @@ def prepare_ablation(
 
     Args:
       renormalize: whether attention sums to one again after a cut (`make_cut_edit`).
-      most: sequences of each probe.
+      most: sequences of each eval set.
 
     Raises:
-      UserError: the member's task is not the anchor task, or one probe alone has no
+      UserError: the member's task is not the anchor task, or one eval set alone has no
         sequence that ends in noise.
     """
     sequences.require_anchor_task(member)
-    tokens_BT, labels_PRB = sequences.select_probes(member, most)
+    tokens_BT, labels_PRB = sequences.select_eval_sets(member, most)
     roles = len(member.task.role_names)
     depth = member.depth
     everything = np.ones((1, depth, roles, roles), bool)
@@ -97,8 +97,8 @@ def _list_edges(member: Member, depth: int, tokens_BT: np.ndarray) -> tuple[Edge
 def measure_effects(ablation: Ablation, sets: Iterable[Iterable[Edge]]) -> xr.Dataset:
     """The member's answers with the edges of each set alone.
 
-    agreement [set, probe, mapping] with the answers of each mapping
-    unchanged [set, probe] share that are still those of the intact member
+    agreement [set, eval set, mapping] with the answers of each mapping
+    unchanged [set, eval set] share that are still those of the intact member
     """
     masks = [mask_edges(ablation, edges) for edges in sets]
     answers_CB = interventions.answer_with_cuts(
@@ -110,10 +110,10 @@ def measure_effects(ablation: Ablation, sets: Iterable[Iterable[Edge]]) -> xr.Da
     task = ablation.member.task
     return xr.Dataset(
         {
-            'agreement': (('set', 'probe', 'mapping'), agrees_CPRB.mean(-1)),
-            'unchanged': (('set', 'probe'), unchanged_CPB.mean(-1)),
+            'agreement': (('set', 'eval_set', 'mapping'), agrees_CPRB.mean(-1)),
+            'unchanged': (('set', 'eval_set'), unchanged_CPB.mean(-1)),
         },
-        {'probe': list(task.probe_names), 'mapping': list(task.mapping_names)},
+        {'eval_set': list(task.eval_set_names), 'mapping': list(task.mapping_names)},
     )
 
 
@@ -139,14 +139,14 @@ def prune_edges(ablation: Ablation) -> tuple[list[Edge], np.ndarray]:
 
     Returns:
       The edges in the order in which they were cut, and [E] the share of answers that
-      were still unchanged after each, mean over the probes.
+      were still unchanged after each, mean over the eval sets.
     """
     remaining = list(ablation.edges)
     removed = []
     unchanged = []
     while remaining:
         effects = measure_effects(ablation, leave_out_each(remaining))
-        unchanged_C = effects.unchanged.mean('probe').values
+        unchanged_C = effects.unchanged.mean('eval_set').values
         best = int(unchanged_C.argmax())
         removed.append(remaining.pop(best))
         unchanged.append(unchanged_C[best])

@@ -73,19 +73,19 @@ def fit_paper_sequence(member: Member) -> np.ndarray:
     return np.array(tokens[start:end])
 
 
-def select_probes(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """(tokens [B, T], labels [P, R, B / P]) of the member's own probes.
+def select_eval_sets(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """(tokens [B, T], labels [P, R, B / P]) of the member's own eval sets.
 
     Only sequences that end in noise are taken: in the others the last token is also an
     anchor (or the key), and the edges of the two cannot be told apart. If none does,
-    the last token has one role in all of them, and all count. As many of each probe are
-    taken as the largest power of two up to `most`, so that members share compiled
+    the last token has one role in all of them, and all count. As many of each eval set
+    are taken as the largest power of two up to `most`, so that members share compiled
     programs.
 
     Raises:
-      UserError: one probe alone has no sequence that ends in noise.
+      UserError: one eval set alone has no sequence that ends in noise.
     """
-    tokens_PBT, labels_PRB = member.probes
+    tokens_PBT, labels_PRB = member.eval_sets
     last = member.task.role_names.index('last')
     ends_in_noise_PB = np.array([member.roles(x)[:, -1] == last for x in tokens_PBT])
     if not ends_in_noise_PB.any():
@@ -93,16 +93,16 @@ def select_probes(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
     fewest = ends_in_noise_PB.sum(1).min()
     if fewest == 0:
         raise UserError(
-            'a probe has no sequence that ends in noise, and so no last token apart '
-            'from the key and its anchors'
+            'an eval set has no sequence that ends in noise, and so no last token '
+            'apart from the key and its anchors'
         )
     number = min(most, 2 ** int(np.log2(fewest)))
     tokens = []
     labels = []
-    for probe, ends_in_noise_B in enumerate(ends_in_noise_PB):
+    for eval_set, ends_in_noise_B in enumerate(ends_in_noise_PB):
         taken_B = np.flatnonzero(ends_in_noise_B)[:number]
-        tokens.append(tokens_PBT[probe, taken_B])
-        labels.append(labels_PRB[probe][:, taken_B])
+        tokens.append(tokens_PBT[eval_set, taken_B])
+        labels.append(labels_PRB[eval_set][:, taken_B])
     return np.concatenate(tokens), np.stack(labels)
 
 

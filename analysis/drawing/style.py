@@ -21,7 +21,7 @@ from anchorjax import files
 
 # Okabe and Ito's colours, distinguishable with any colour vision.
 COLOURS = {
-    'inferential': '#0072B2',
+    'composed': '#0072B2',
     'symmetric': '#E69F00',
     'half and half': '#56B4E9',
     'third': '#009E73',
@@ -35,7 +35,7 @@ ROLES = {
     'last': '#000000',
     'noise': '#BBBBBB',
 }
-MAPS = {'inferential': 'Blues', 'symmetric': 'Oranges'}
+MAPS = {'composed': 'Blues', 'symmetric': 'Oranges'}
 _BRIGHTNESS = (0.3, 0.6, 0.1)  # of red, green and blue
 _RC = {
     'font.size': 8,

@@ -13,7 +13,7 @@ from analysis.tables.text import (
 from anchorjax.storage.solution import SOLUTIONS, list_names, name_thirds
 
 AGREEMENT = {
-    'inferential': 'unseen_inferential',
+    'composed': 'unseen_composed',
     'within_1': 'unseen_within_1',
     'within_2': 'unseen_within_2',
     'symmetric': 'unseen_symmetric',
@@ -23,7 +23,7 @@ _ABOUT = (
     'Members that differ in nothing but the seed. Solutions and agreements are of the '
     'converged members: mean (lowest to highest). A third solution is named by the '
     'pair whose answer it gives, without its reverse. Within 1, 2: the mean shares of '
-    'answers at most so far from the inferential one, those of other pairs included. '
+    'answers at most so far from the composed one, those of other pairs included. '
     'A table of the training data by unordered pair never composes; the last column '
     "has its other scores. Beside γ: that of the same standard deviation at P1's width."
 )
@@ -77,7 +77,7 @@ def _describe_cell(row: dict, varying: list[str]) -> dict[str, str]:
         texts['γ'] = law_members.name_gamma(row['gamma'], [row['width']])
     texts['converged'] = f'{row["converged"]} of {row["trained"]}'
     texts['solutions'] = row['solutions']
-    texts['inferential'] = _format_agreement(row, 'inferential')
+    texts['composed'] = _format_agreement(row, 'composed')
     texts['within 1, 2'] = format_list([row['within_1_mean'], row['within_2_mean']])
     texts['symmetric'] = _format_agreement(row, 'symmetric')
     texts['held-out'] = _format_agreement(row, 'heldout')

@@ -5,7 +5,7 @@ with at least six fresh seeds; where several settings were predicted, about the 
 P1's four anchors. Everything else that the law measures is exploratory, and in
 law_effects.csv: it averages settings that were chosen one after the other. No claim
 goes from the lowest to the highest γ, which would cross two borders, from a table to
-symmetric and from symmetric to inferential.
+symmetric and from symmetric to composed.
 """
 
 from analysis.claims import EARLIER, Claim, Group, Rule, above, below, difference
@@ -23,7 +23,7 @@ INTRODUCTION = (
 )
 tabulate = members.tabulate
 
-COMPOSED = 'unseen_inferential'
+COMPOSED = 'unseen_composed'
 SYMMETRIC = 'unseen_symmetric'
 
 AT_1 = Group('γ 1.0', {'gamma': 1.0})

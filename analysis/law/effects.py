@@ -17,7 +17,7 @@ from analysis.tables.text import format_records
 # Columns of a cell, by what they are called. The symmetric answer exists only where the
 # exception is trained: elsewhere the reversed pair is composed, or unseen as well.
 OUTCOMES = {
-    'inferential answers': 'unseen_inferential',
+    'composed answers': 'unseen_composed',
     'symmetric answers': 'unseen_symmetric',
     'held-out answers': 'seen_heldout_assigned',
     'memorizing networks': 'is_memorizing',
@@ -32,16 +32,16 @@ LOWEST, HIGHEST = 'lowest', 'highest'  # where the matched cells have different 
 BORDERS = {
     TRAINED: {
         'from a table to symmetric': (0.2, 0.6),
-        'from symmetric to inferential': (0.6, 1.4),
+        'from symmetric to composed': (0.6, 1.4),
     },
-    BOTH_UNSEEN: {'from a table to inferential': (1.0, 1.4)},
+    BOTH_UNSEEN: {'from a table to composed': (1.0, 1.4)},
 }
 _INTRODUCTION = (
     'Exploratory: numbers with intervals and no verdicts. What was predicted before '
     'its networks were trained, and has six fresh seeds, is in verdicts.csv.',
     'Every number compares cells that differ in one factor alone, the number of '
     'training steps included: the share at the higher level less that at the lower. '
-    'Answers are shares of the answers to the unseen pair (inferential, symmetric) or '
+    'Answers are shares of the answers to the unseen pair (composed, symmetric) or '
     'to held-out questions about seen pairs; networks are shares of networks. A '
     'setting is all cells that differ in γ or in the number of steps alone; settings '
     "count equally, and intervals are Student's over settings (95 %, none with fewer "

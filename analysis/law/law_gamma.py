@@ -28,11 +28,11 @@ TITLE = 'The law: answers to the unseen pair by γ, in eight settings'
 PAPER = 'ours'
 
 ANSWERS = {
-    'unseen_inferential': 'inferential',
+    'unseen_composed': 'composed',
     'unseen_symmetric': 'symmetric',
     'seen_heldout_assigned': 'heldout',
 }
-_SHIFT = {'inferential': -0.14, 'symmetric': 0.14}  # of the dots from their γ
+_SHIFT = {'composed': -0.14, 'symmetric': 0.14}  # of the dots from their γ
 # What a setting is where its panel does not say otherwise.
 _USUAL = {
     'exception': TRAINED,
@@ -105,7 +105,7 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
 def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
     """A dot for every network, hollow where it has not converged; lines of means."""
     cells = networks.groupby(['gamma', 'gamma_at_400'])
-    means = cells[['inferential', 'symmetric', 'heldout']].mean()
+    means = cells[['composed', 'symmetric', 'heldout']].mean()
     labels = [f'{gamma:g}\n({at_400:.2f})' for gamma, at_400 in means.index]
     ticks = range(len(labels))
     dots = cells.ngroup() + _spread(cells)

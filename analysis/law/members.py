@@ -61,7 +61,7 @@ NAMES = list(FACTORS)
 SETTING = [name for name in NAMES if name not in ('gamma', 'num_steps')]
 KEYS = [*NAMES, 'seed']  # together they name a member
 # What a table of the training data by unordered pair, which knows most, would score.
-LOOKUP = ['lookup_heldout', 'lookup_inferential', 'lookup_symmetric']
+LOOKUP = ['lookup_heldout', 'lookup_composed', 'lookup_symmetric']
 COLUMNS = [
     *KEYS,
     'train_loss',
@@ -69,7 +69,7 @@ COLUMNS = [
     'diverged',
     'solution',
     'seen_heldout_assigned',
-    'unseen_inferential',
+    'unseen_composed',
     'unseen_symmetric',
     'unseen_within_1',
     'unseen_within_2',
@@ -93,7 +93,7 @@ _EXPECTED = {
     'task.anchors',
     'task.shifts',
     'task.num_anchors',
-    'task.probe_examples',
+    'task.eval_examples',
     'model.width',
     'model.head_dim',
     'model.mlp_dim',
@@ -182,7 +182,7 @@ def find_other_differences(runs: Iterable[Run]) -> list[str]:
                 values.setdefault(path, set()).add(str(value))
     lines = []
     for path, distinct in values.items():
-        is_expected = path in _EXPECTED or path.startswith(('grid.', 'loop'))
+        is_expected = path in _EXPECTED or path.startswith(('grid.', 'static_axes'))
         if len(distinct) > 1 and not is_expected:
             listed = ' and '.join(sorted(distinct))
             lines.append(f'{path} differs between the runs, but is no factor: {listed}')

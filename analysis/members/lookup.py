@@ -12,8 +12,8 @@ by ordered pair answers every held-out question: held-out agreement there tests
 generalization over positions alone. In the random split no table can answer any.
 
 There are also the levels of `p1/predictors.py`: these tables know the whole split and
-are scored on the questions of the probes, those know the drawn examples and explain a
-network's answers to every question, so that their numbers differ.
+are scored on the questions of the eval sets, those know the drawn examples and explain
+a network's answers to every question, so that their numbers differ.
 """
 
 import numpy as np
@@ -28,10 +28,10 @@ from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 
 LEVELS = ('datum', 'ordered pair', 'unordered pair')
-# Columns of a members.csv, and the (probe, mapping) whose agreement each holds.
+# Columns of a members.csv, and the (eval set, mapping) whose agreement each holds.
 SCORED = {
     'seen_heldout_assigned': ('seen_heldout', 'assigned'),
-    'unseen_inferential': ('unseen', 'inferential'),
+    'unseen_composed': ('unseen', 'composed'),
     'unseen_symmetric': ('unseen', 'symmetric'),
 }
 Scores = dict[str, dict[tuple[str, str], float]]
@@ -40,9 +40,9 @@ Scores = dict[str, dict[tuple[str, str], float]]
 @cache(maxsize=1_024)
 @numerics.pin()
 def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
-    """{level: {(probe, mapping): expected agreement of a perfect table}}.
+    """{level: {(eval set, mapping): expected agreement of a perfect table}}.
 
-    Exact, by counting all questions of a probe with their probabilities. A table by
+    Exact, by counting all questions of an eval set with their probabilities. A table by
     unordered pair that knows two answers gives each half of the time.
     """
     data = anchors.make_data(config, random_key(seed, DATA))
@@ -60,13 +60,13 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     for level in LEVELS:
         scores[level] = {}
         right_RPTK = _answer_questions(config, is_known, level)
-        for probe, (asked_rows, heldout) in anchors.list_probed_pairs(config).items():
+        for eval_set, (asked_rows, heldout) in anchors.list_asked_pairs(config).items():
             asked = is_trained[asked_rows] != heldout
             weights = asked / asked.sum(-1, keepdims=True)
             weights = weights / weights.sum()
             for r, mapping in enumerate(anchors.MAPPINGS):
                 expected = (weights * right_RPTK[r, asked_rows]).sum()
-                scores[level][probe, mapping] = float(expected)
+                scores[level][eval_set, mapping] = float(expected)
     return scores
 
 

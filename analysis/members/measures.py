@@ -17,42 +17,43 @@ from anchorjax.storage.reader import Run
 
 AGREEMENT = 'agreement'  # share of sequences answered as a mapping does
 TOKENS = 'token_agreement'  # share of right tokens
-LOSS = 'probe_loss'  # nats a scored token
+LOSS = 'eval_set_loss'  # nats a scored token
 DECIDING_LOSS = 'loss on training examples'
 
 
 class Measure(NamedTuple):
-    """A number of every member: what is recorded about one probe."""
+    """A number of every member: what is recorded about one eval set."""
 
     source: str  # AGREEMENT, TOKENS or LOSS: a variable of the results
-    probe: str
+    eval_set: str
     mapping: str  # '' for a loss
 
     @property
     def column(self) -> str:
         """Its name in `Run.members`: 'test_assigned', 'test_tokens', 'loss_test'."""
         if self.source == TOKENS:
-            return f'{self.probe}_tokens'
+            return f'{self.eval_set}_tokens'
         if self.source == LOSS:
-            return f'loss_{self.probe}'
-        return f'{self.probe}_{self.mapping}'
+            return f'loss_{self.eval_set}'
+        return f'{self.eval_set}_{self.mapping}'
 
 
 def list_measures(run: Run) -> list[Measure]:
-    """Every mapping on every probe; then the tokens of answers that are texts.
+    """Every mapping on every eval set; then the tokens of answers that are texts.
 
-    Of a task that is text alone: the tokens and the loss of every probe. The probes are
-    those of the results: a task may have more of them in some cohorts than in others.
+    Of a task that is text alone: the tokens and the loss of every eval set. The eval
+    sets are those of the results: a task may have more of them in some cohorts than in
+    others.
     """
     task = run.experiment.task.make()
     answers = []
     tokens = []
     losses = []
-    for probe in run.results.probe.values.tolist():
+    for eval_set in run.results.eval_set.values.tolist():
         for mapping in run.results.mapping.values.tolist():
-            answers.append(Measure(AGREEMENT, probe, mapping))
-        tokens.append(Measure(TOKENS, probe, task.trained_mapping))
-        losses.append(Measure(LOSS, probe, ''))
+            answers.append(Measure(AGREEMENT, eval_set, mapping))
+        tokens.append(Measure(TOKENS, eval_set, task.trained_mapping))
+        losses.append(Measure(LOSS, eval_set, ''))
     if task.is_text_alone:
         return tokens + losses
     return answers if task.last_only else answers + tokens

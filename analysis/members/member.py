@@ -28,8 +28,8 @@ from anchorjax.storage.reader import Run
 _PART = 2**15  # training examples that are drawn at once
 
 
-class MemberProbes(NamedTuple):
-    """The probes of a member's seed, asked at their last position."""
+class MemberEvalSets(NamedTuple):
+    """The eval sets of a member's seed, asked at their last position."""
 
     tokens_PBT: np.ndarray
     labels_PRB: np.ndarray  # the answer of every mapping
@@ -49,10 +49,10 @@ class Member(NamedTuple):
         return self.experiment.task.make()
 
     @property
-    def probes(self) -> MemberProbes:
+    def eval_sets(self) -> MemberEvalSets:
         """The sequences on which training measured it, and every mapping's answers."""
-        probes = draw_probes(self.experiment.task, self.point['seed'])
-        return MemberProbes(probes.tokens_PBT, probes.targets_PRBQ[..., -1])
+        eval_sets = draw_eval_sets(self.experiment.task, self.point['seed'])
+        return MemberEvalSets(eval_sets.tokens_PBT, eval_sets.targets_PRBQ[..., -1])
 
     @property
     def depth(self) -> int:
@@ -200,9 +200,9 @@ def compile_apply(
 
 
 @cache()
-def draw_probes(config: tasks.TaskConfig, seed: int) -> tasks.Probes:
-    """The probes of a seed as numpy arrays."""
-    return jax.tree.map(np.asarray, _compile_probes(config)(seed))
+def draw_eval_sets(config: tasks.TaskConfig, seed: int) -> tasks.EvalSets:
+    """The eval sets of a seed as numpy arrays."""
+    return jax.tree.map(np.asarray, _compile_eval_sets(config)(seed))
 
 
 def draw_training(config: tasks.TaskConfig, seed: int) -> Iterator[tasks.Batch]:
@@ -217,12 +217,12 @@ def draw_training(config: tasks.TaskConfig, seed: int) -> Iterator[tasks.Batch]:
 
 
 @cache()
-def _compile_probes(config: tasks.TaskConfig) -> Callable[..., tasks.Probes]:
-    """seed -> the probes."""
+def _compile_eval_sets(config: tasks.TaskConfig) -> Callable[..., tasks.EvalSets]:
+    """seed -> the eval sets."""
 
-    def draw(seed: jax.Array) -> tasks.Probes:
+    def draw(seed: jax.Array) -> tasks.EvalSets:
         task = config.make()
-        return task.probes(task.make_data(random_key(seed, DATA)))
+        return task.eval_sets(task.make_data(random_key(seed, DATA)))
 
     return numerics.pin()(jax.jit(draw))
 

@@ -81,12 +81,12 @@ def rank_towards(members: pd.DataFrame, mapping: str) -> pd.DataFrame:
     return pd.DataFrame({'at': members.solution == mapping, 'score': score})
 
 
-def require_heldout_probe(run: Run) -> None:
+def require_heldout_eval_set(run: Run) -> None:
     """Raises UserError for a task without held-out questions that have one answer."""
-    has_probe = 'seen_heldout' in run.results.probe.values
-    if not has_probe or 'assigned' not in run.results.mapping.values:
+    has_eval_set = 'seen_heldout' in run.results.eval_set.values
+    if not has_eval_set or 'assigned' not in run.results.mapping.values:
         raise UserError(
-            f'task {run.experiment.task.name!r}: this figure needs a probe '
+            f'task {run.experiment.task.name!r}: this figure needs an eval set '
             "'seen_heldout' with the mapping 'assigned', as the task 'anchors' has"
         )
 

@@ -1,10 +1,10 @@
-"""How right are networks on every probe, by gamma and the other axes? For any task.
+"""How right are networks on every eval set, by gamma and the other axes? For any task.
 
-A panel for each thing that the task measures: a mapping on a probe, the right tokens of
-answers that are texts, or the loss of next tokens. Gamma goes across, or the first axis
-that varies where gamma does not; a line is a setting of the other axes. Dots are means
-over seeds with their 95 % interval, which fewer than three seeds do not have. All
-members count that did not diverge, converged or not, as in claims.
+A panel for each thing that the task measures: a mapping on an eval set, the right
+tokens of answers that are texts, or the loss of next tokens. Gamma goes across, or the
+first axis that varies where gamma does not; a line is a setting of the other axes. Dots
+are means over seeds with their 95 % interval, which fewer than three seeds do not have.
+All members count that did not diverge, converged or not, as in claims.
 
   python -m analysis accuracy --run runs/scan
 """

@@ -27,7 +27,7 @@ CAPTION = (
     'Blue: it composes the two functions. Orange: it answers as for the reversed '
     'pair. Hollow: it has not converged. Lines are means of all.'
 )
-MAPPINGS = {'inferential': 'composed', 'symmetric': 'symmetric'}
+MAPPINGS = {'composed': 'composed', 'symmetric': 'symmetric'}
 SHARES = {f'unseen_{mapping}': mapping for mapping in MAPPINGS}  # columns of members
 EXCEPTIONS = {
     'trained': '(3, 4) trained on its exception',
@@ -132,5 +132,5 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
 def _expect(gamma_at_400: float) -> str:
     """What P1 expects at this γ; '' between its pair, and below it."""
     if gamma_at_400 >= P1_SMALL:
-        return 'inferential'
+        return 'composed'
     return 'symmetric' if gamma_at_400 == P1_LARGE else ''

@@ -35,9 +35,9 @@ CAPTION = (
 )
 
 
-# Columns of the panel of single edges: (probe, mapping, label).
+# Columns of the panel of single edges: (eval set, mapping, label).
 _AGREEMENTS = (
-    ('unseen', 'inferential', 'unseen\ninfer.'),
+    ('unseen', 'composed', 'unseen\ncomposed'),
     ('unseen', 'symmetric', 'unseen\nsymm.'),
     ('seen_heldout', 'assigned', 'held-\nout'),
 )
@@ -57,25 +57,25 @@ def compute(
         int, at_least(1), at_most(1_000), 'random sets of edges beside each mechanism'
     ] = 16,
 ) -> xr.Dataset:
-    """Cuts edges on the member's own probes, and patches `number` random sequences.
+    """Cuts edges on the member's own eval sets, and patches `number` random sequences.
 
     Edges are cut on sequences whose last token is noise, if there are any. Agreement is
     with the answers of a mapping, `unchanged` the share of answers that stay the intact
     network's.
 
-      intact, nothing         [probe, mapping] agreement with all edges, and with none
-      agreement, unchanged    [edge, probe, ...] with that edge alone cut
+      intact, nothing    [eval set, mapping] agreement with all edges, and with none
+      agreement, unchanged [edge, eval set, ...] with that edge alone cut
       of_mechanism            [mechanism, edge] its edges, of those that there are
       mechanism_agreement, mechanism_unchanged
-                              [mechanism, test, probe, ...] of `compare_mechanisms`
+                              [mechanism, test, eval set, ...] of `compare_mechanisms`
       pruned, pruned_unchanged  [cut] edges in the order in which pruning cuts them,
-                              and the share after each, mean over the probes
+                              and the share after each, mean over the eval sets
       circuit                 [edge] what `edge_sets.find_circuit` leaves
       moved, kept             [factor, layer, place] of `patching.patch_everywhere`
 
     Raises:
       UserError: the member's task is not the anchor task with an unseen pair, its model
-        has no attention, or one probe alone has no sequence that ends in noise.
+        has no attention, or one eval set alone has no sequence that ends in noise.
     """
     sequences.require_unseen_pair(member)
     require_attention(member)
@@ -134,8 +134,8 @@ def _draw_edges(axis: Axes, result: xr.Dataset) -> None:
     """Heatmap: how much each agreement changes when that edge alone is cut."""
     change = result.agreement - result.intact
     table = pd.DataFrame(index=result.edge.values)
-    for probe, mapping, label in _AGREEMENTS:
-        table[label] = change.sel(probe=probe, mapping=mapping)
+    for eval_set, mapping, label in _AGREEMENTS:
+        table[label] = change.sel(eval_set=eval_set, mapping=mapping)
     style.draw_heatmap(axis, table, 'RdBu', (-1, 1), number='+.2f')
     axis.set_title('agreement: change when\nthis edge alone is cut')
 
@@ -145,8 +145,8 @@ def _draw_mechanisms(axis: Axes, result: xr.Dataset) -> None:
 
     Between the two, as many random edges alone.
     """
-    unchanged = result.mechanism_unchanged.sel(probe=['seen_heldout', 'unseen'])
-    tests = unchanged.stack(row=('mechanism', 'test')).transpose('row', 'probe')
+    unchanged = result.mechanism_unchanged.sel(eval_set=['seen_heldout', 'unseen'])
+    tests = unchanged.stack(row=('mechanism', 'test')).transpose('row', 'eval_set')
     names = []
     for mechanism, test in tests.row.values:
         names.append(_ROWS[test].format(mechanism))

@@ -66,17 +66,17 @@ COLUMNS = (
     'converged',
     'train_loss',
     'seen_heldout_assigned',
-    'unseen_inferential',
+    'unseen_composed',
     'unseen_symmetric',
     'unseen_answer',  # the most frequent answer to (4, 3): '(4, 4)', of these anchors
     'unseen_answer_share',
     'trained_as_data',
     'heldout_as_function',
     'unseen_as_reverse',
-    'unseen_composed',
+    'unseen_as_composed',
     'null_heldout_as_function',
     'null_unseen_as_reverse',
-    'null_unseen_composed',
+    'null_unseen_as_composed',
     'heldout_when_known',
     'num_train',
     *network_claims.COLUMNS,
@@ -133,7 +133,7 @@ def difference_of_best(
 def list_diagram_claims() -> list[Claim]:
     """The diagram of configs/phase.py: over its depths together, and at each alone."""
     answers = {
-        'composed': ('unseen_inferential', 'more answers are composed.', above(0)),
+        'composed': ('unseen_composed', 'more answers are composed.', above(0)),
         'symmetric': ('unseen_symmetric', 'fewer answers are symmetric.', below(0)),
     }
     claims = []
@@ -177,7 +177,7 @@ CLAIMS = (
         "P1 Fig 2, P1's width",
         'From γ 0.5 to 0.8 more answers are composed.',
         PAPER_SIZE,
-        difference('unseen_inferential', PAPER_SMALL, PAPER_LARGE),
+        difference('unseen_composed', PAPER_SMALL, PAPER_LARGE),
         above(0),
         note=TURNED,
     ),
@@ -194,7 +194,7 @@ CLAIMS = (
         'P1 Fig 2, width 64',
         'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are composed.',
         FAIR,
-        difference('unseen_inferential', SMALL, LARGE),
+        difference('unseen_composed', SMALL, LARGE),
         above(0, EARLIER),
     ),
     Claim(
@@ -212,7 +212,7 @@ CLAIMS = (
         'Three blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are '
         'composed.',
         DEEPER,
-        difference('unseen_inferential', SMALL, LARGE),
+        difference('unseen_composed', SMALL, LARGE),
         above(0),
     ),
     Claim(
@@ -229,7 +229,7 @@ CLAIMS = (
         'P1 Fig 2, width 64, depth 4',
         'Four blocks: at γ 0.72 (0.50 at width 400) few answers are composed.',
         DEEPEST,
-        level('unseen_inferential', LARGE),
+        level('unseen_composed', LARGE),
     ),
     Claim(
         'p1.fig02.w64_d4.symmetric_large',
@@ -244,7 +244,7 @@ CLAIMS = (
         'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) more '
         'answers are composed.',
         RATES,
-        difference_of_best('unseen_inferential', SMALL_32, LARGE_32),
+        difference_of_best('unseen_composed', SMALL_32, LARGE_32),
         note=SEEN,
     ),
     Claim(
@@ -261,7 +261,7 @@ CLAIMS = (
         'P1 Fig 2, width 32',
         'Mean of nine rates: from γ 0.865 to 1.38 more answers are composed.',
         RATES,
-        difference('unseen_inferential', SMALL_32, LARGE_32),
+        difference('unseen_composed', SMALL_32, LARGE_32),
     ),
     Claim(
         'p1.fig02.w32_d2.mean_symmetric',
@@ -277,7 +277,7 @@ CLAIMS = (
         'Four tokens, strong decay, two blocks: from γ 0.7 (0.49 at width 400) to 1.7 '
         '(1.18) more answers are composed.',
         TWO_LAYERS,
-        difference('unseen_inferential', LAST_64, MIDDLE_64),
+        difference('unseen_composed', LAST_64, MIDDLE_64),
         above(0, EARLIER),
     ),
     Claim(

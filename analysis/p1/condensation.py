@@ -104,7 +104,7 @@ def draw_cosines(axis: Axes, cosine: np.ndarray) -> AxesImage:
 def _draw_densities(axis: Axes, result: xr.Dataset) -> None:
     bars = {'fill': True, 'alpha': 0.6}
     grey = style.COLOURS['memorizing']
-    blue = style.COLOURS['inferential']
+    blue = style.COLOURS['composed']
     axis.stairs(result.null_density, BINS, color=grey, label='Gaussian', **bars)
     axis.stairs(result.density, BINS, color=blue, label='network', **bars)
     axis.axvline(result.threshold, ymax=0.85, color='black', lw=0.8, ls=':')

@@ -1,8 +1,8 @@
 """Are vectors parallel where answers are equal? Cosines in a member (P1 Fig 4 a, b, c).
 
 v(x; a1, a2) is X_ao of layer 2 at the last token, u(x; a1) is V of layer 2 at the first
-anchor. The paper says: in an inferential network these vectors are parallel where the
-inferential targets agree, even for different pairs; in a symmetric network they are
+anchor. The paper says: in a composed network these vectors are parallel where the
+composed targets agree, even for different pairs; in a symmetric network they are
 not, even for equal outputs. A heat-map shows two comparisons, one in each triangle. Its
 diagonal belongs to neither and is empty:
   v  (3, 3) with (2, 2) below, (1, 2) with (1, 3) above, as in the paper
@@ -118,7 +118,7 @@ def _compare_vectors(
 def _compare_targets(
     member: Member, keys_X: np.ndarray, anchors_SA: np.ndarray
 ) -> np.ndarray:
-    """Inferential target of the row minus that of the column [X, X].
+    """Composed target of the row minus that of the column [X, X].
 
     Args:
       anchors_SA: the A anchors of every side.

@@ -42,8 +42,9 @@ def compute(
     Reads the curves alone: works without snapshots, and while the sweep runs.
 
     Returns:
-      train_loss [step], probe_loss [step, probe], agreement [step, probe, mapping];
-      first [probe, mapping], the first recorded step with agreement >= threshold, and
+      train_loss [step], eval_set_loss [step, eval set],
+      agreement [step, eval set, mapping];
+      first [eval set, mapping], the first record with agreement >= threshold, and
       for_good, the first such step after which it never falls below threshold -
       tolerance again; NaN where there is none. What a moment marks happened at its step
       or shortly before.
@@ -57,12 +58,12 @@ def compute(
     if not curves.trained:
         where = name_point(run, complete)
         raise UserError(f'the member at {where} is not trained yet')
-    result = curves[['train_loss', 'probe_loss', 'agreement']]
-    result = result.transpose('step', 'probe', 'mapping')
+    result = curves[['train_loss', 'eval_set_loss', 'agreement']]
+    result = result.transpose('step', 'eval_set', 'mapping')
     steps = result.step.values
     moments = find_moments(steps, result.agreement.values, threshold, tolerance)
     for name, values in moments.items():
-        result[name] = (('probe', 'mapping'), values)
+        result[name] = (('eval_set', 'mapping'), values)
     # An epoch is num_train examples.
     epoch = experiment.task.make().num_train / experiment.train.batch_size
     return result.assign_attrs(
@@ -91,15 +92,15 @@ def find_moments(
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
-    """Fills axes [2, columns]: the losses, then the agreements on each probe.
+    """Fills axes [2, columns]: the losses, then the agreements on each eval set.
 
     A hollow circle is where a solution is first reached, a full one where it stays.
     """
     losses, *panels = axes.flat
     _draw_losses(losses, result)
-    for axis, probe in zip(panels, result.probe.values, strict=False):
-        _draw_agreement(axis, result.sel(probe=probe))
-    for axis in panels[result.sizes['probe'] :]:
+    for axis, eval_set in zip(panels, result.eval_set.values, strict=False):
+        _draw_agreement(axis, result.sel(eval_set=eval_set))
+    for axis in panels[result.sizes['eval_set'] :]:
         axis.set_axis_off()
     end = int(result.step[-1])
     label = f'step ({end:,} steps are {end / result.steps_per_epoch:.3g} epochs)'
@@ -111,14 +112,14 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
 
 
 def layout(result: xr.Dataset) -> style.Layout:
-    columns = (result.sizes['probe'] + 2) // 2
+    columns = (result.sizes['eval_set'] + 2) // 2
     return style.Layout(2, columns, 7.0, 4.1)
 
 
 def describe_order(result: xr.Dataset) -> str:
     """The order of events in words: 'first reached: seen train 2,750; ...'."""
-    probes, mappings = result.probe.values, result.mapping.values
-    events = order_events(result['first'].values, probes, mappings)
+    eval_sets, mappings = result.eval_set.values, result.mapping.values
+    events = order_events(result['first'].values, eval_sets, mappings)
     parts = []
     for name, step in events.items():
         words = name.removesuffix(' assigned').replace('_', ' ')
@@ -129,22 +130,22 @@ def describe_order(result: xr.Dataset) -> str:
 
 
 def order_events(
-    first_PR: np.ndarray, probes: tuple[str, ...], mappings: tuple[str, ...]
+    first_PR: np.ndarray, eval_sets: tuple[str, ...], mappings: tuple[str, ...]
 ) -> dict[str, float]:
-    """{'probe mapping': first step} of what was reached, earliest first.
+    """{'eval set mapping': first step} of what was reached, earliest first.
 
-    Seen pairs are judged by the mapping they are trained on, other probes by the other
-    mappings. Ties are in the order of the probes.
+    Seen pairs are judged by the mapping they are trained on, other eval sets by the
+    other mappings. Ties are in the order of the eval sets.
     """
     reached = []
-    for p, probe in enumerate(probes):
+    for p, eval_set in enumerate(eval_sets):
         for r, mapping in enumerate(mappings):
             step = first_PR[p, r]
             is_trained = mapping == 'assigned'
-            is_seen = probe.startswith('seen')
+            is_seen = eval_set.startswith('seen')
             is_judge = is_trained == is_seen or len(mappings) == 1
             if is_judge and np.isfinite(step):
-                name = f'{probe} {mapping}'
+                name = f'{eval_set} {mapping}'
                 reached.append((name, step))
     reached.sort(key=operator.itemgetter(1))
     return dict(reached)
@@ -152,25 +153,25 @@ def order_events(
 
 _COLOURS = style.COLOURS | {'assigned': '#BBBBBB'}
 # A curve is often equal to another, which must remain visible on top of it.
-_WIDTHS = {'assigned': 3.5, 'inferential': 2.2}
-_PROBE_COLOURS = ('#009E73', '#D55E00', '#CC79A7', '#56B4E9')
+_WIDTHS = {'assigned': 3.5, 'composed': 2.2}
+_EVAL_SET_COLOURS = ('#009E73', '#D55E00', '#CC79A7', '#56B4E9')
 
 
 def _draw_losses(axis: Axes, result: xr.Dataset) -> None:
     axis.plot(result.step, result.train_loss, color='black', label='training')
-    colours = itertools.cycle(_PROBE_COLOURS)
-    for probe, colour in zip(result.probe.values, colours, strict=False):
-        loss = result.probe_loss.sel(probe=probe)
-        axis.plot(result.step, loss, color=colour, label=probe.replace('_', ' '))
+    colours = itertools.cycle(_EVAL_SET_COLOURS)
+    for eval_set, colour in zip(result.eval_set.values, colours, strict=False):
+        loss = result.eval_set_loss.sel(eval_set=eval_set)
+        axis.plot(result.step, loss, color=colour, label=eval_set.replace('_', ' '))
     axis.set(yscale='log', ylabel='loss (nats)')
     axis.set_title('cross-entropy with the assigned answer')
     axis.legend(frameon=True, framealpha=0.8, edgecolor='none')
 
 
-def _draw_agreement(axis: Axes, of_probe: xr.Dataset) -> None:
-    """Agreement on one probe with every mapping, and its moments."""
-    for mapping in of_probe.mapping.values:
-        curve = of_probe.sel(mapping=mapping)
+def _draw_agreement(axis: Axes, of_eval_set: xr.Dataset) -> None:
+    """Agreement on one eval set with every mapping, and its moments."""
+    for mapping in of_eval_set.mapping.values:
+        curve = of_eval_set.sel(mapping=mapping)
         colour = _COLOURS.get(mapping, style.COLOURS['other'])
         look = {'color': colour, 'zorder': 1 if mapping == 'assigned' else 2}
         width = _WIDTHS.get(mapping, 1.0)
@@ -178,7 +179,7 @@ def _draw_agreement(axis: Axes, of_probe: xr.Dataset) -> None:
         for name, face in (('first', 'white'), ('for_good', colour)):
             moment = curve.isel(step=(curve.step == curve[name]).values)
             axis.plot(moment.step, moment.agreement, 'o', ms=4, mfc=face, **look)
-    axis.axhline(of_probe.threshold, color='#BBBBBB', lw=0.6, zorder=0)
+    axis.axhline(of_eval_set.threshold, color='#BBBBBB', lw=0.6, zorder=0)
     axis.set(ylim=(-0.03, 1.06), ylabel='agreement')
-    axis.set_title(of_probe.probe.item().replace('_', ' '))
+    axis.set_title(of_eval_set.eval_set.item().replace('_', ' '))
     axis.legend(loc='center right')

@@ -172,7 +172,7 @@ def list_tokens(config: anchors.AnchorsConfig) -> np.ndarray:
 def list_labels(config: anchors.AnchorsConfig) -> np.ndarray:
     """Labels that occur in training, in order: every key item with a trained shift."""
     assigned_P = anchors.list_shifts(config)[:, anchors.MAPPINGS.index('assigned')]
-    trained, _ = anchors.list_probed_pairs(config)['seen_train']
+    trained, _ = anchors.list_asked_pairs(config)['seen_train']
     keys = np.arange(*config.keys)
     return np.unique(keys + assigned_P[trained, None])
 

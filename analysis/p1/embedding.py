@@ -36,7 +36,7 @@ NO_ORDER = 'all rows are equal'
 STEP_COLOURS = dict(zip(order.STEPS, ('#D62728', '#1F77B4'), strict=True))
 _PERIODS = np.array([20, 10, 5, 4, 3, 2])  # named on the axis, if the items cover them
 _GREY = style.COLOURS['memorizing']
-_BLUE = style.COLOURS['inferential']
+_BLUE = style.COLOURS['composed']
 Items = Annotated[
     tuple[int, int] | None, 'tokens FROM,TO, without TO; default: the keys'
 ]

@@ -37,7 +37,7 @@ BASELINE = 'one head'
 LEAST_CHANGE = 0.5  # of an agreement over all gammas
 # Column: (label, colour).
 OUTCOMES = {
-    'unseen_inferential': ('inferential', style.COLOURS['inferential']),
+    'unseen_composed': ('composed', style.COLOURS['composed']),
     'unseen_symmetric': ('symmetric', style.COLOURS['symmetric']),
     'seen_heldout_assigned': ('held-out', style.COLOURS['third']),
 }
@@ -48,7 +48,7 @@ def compute(
 ) -> pd.DataFrame:
     """The last record of all trained members: OUTCOMES by `setting`, gamma and seed.
 
-    `start` and `end` are the ends of the transition of the inferential answers, the
+    `start` and `end` are the ends of the transition of the composed answers, the
     same for all members of a setting and seed; NaN: there is none. The members of the
     baseline have the setting BASELINE, and what else varies there.
 
@@ -82,7 +82,7 @@ def find_transitions(members: pd.DataFrame) -> pd.DataFrame:
     for setting, of_setting in members.groupby('setting'):
         counts = of_setting.groupby('gamma').converged.all()
         gammas = counts.index[counts]
-        curves = of_setting.pivot_table('unseen_inferential', 'seed', 'gamma')
+        curves = of_setting.pivot_table('unseen_composed', 'seed', 'gamma')
         for seed, values in curves.reindex(columns=gammas).dropna().iterrows():
             ends = find_transition(gammas.values, values.values)
             rows.append((setting, seed, *ends))
@@ -113,7 +113,7 @@ def find_transition(gamma_G: np.ndarray, value_G: np.ndarray) -> tuple[float, fl
 def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [1, settings]: mean and standard deviation over seeds, by gamma.
 
-    Shaded: from the mean of 10 % of the way to that of 90 %, of the inferential answer.
+    Shaded: from the mean of 10 % of the way to that of 90 %, of the composed answer.
     """
     settings = members.setting.unique()
     for axis, setting in zip(axes[0], settings, strict=True):
@@ -140,7 +140,7 @@ def _draw_setting(axis: Axes, members: pd.DataFrame) -> None:
     known = members.drop_duplicates('seed').dropna(subset=['start', 'end'])
     if len(known):
         first, last = known.start.mean(), known.end.mean()
-        axis.axvspan(first, last, color=style.COLOURS['inferential'], alpha=0.1, lw=0)
+        axis.axvspan(first, last, color=style.COLOURS['composed'], alpha=0.1, lw=0)
         title += f'\nwidth {last - first:.2f} ({len(known)} seeds)'
     converged = members.converged
     axis.set_title(f'{title}\n{converged.sum()} of {len(converged)} converged', size=7)

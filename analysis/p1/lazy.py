@@ -27,7 +27,7 @@ from analysis.members.member import (
     make_untrained,
     member_of,
 )
-from analysis.members.selection import find_row_axis, require_heldout_probe
+from analysis.members.selection import find_row_axis, require_heldout_eval_set
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
@@ -61,7 +61,7 @@ def compute(
         int, at_least(0), 'compare with the first snapshot from this step on'
     ] = 0,
 ) -> pd.DataFrame:
-    """Compares every member with its own start, on `number` sequences of its probes.
+    """Compares every member with its own start, on `number` sequences of its eval sets.
 
     Args:
       start: compare with the first snapshot from this step on. At a very small
@@ -82,7 +82,7 @@ def compute(
     Raises:
       UserError: no member has two snapshots, or the task has no held-out seen pairs.
     """
-    require_heldout_probe(run)
+    require_heldout_eval_set(run)
     usable = frame.list_usable(run)
     nulls = {}  # members of one model, task, gamma and seed share it
     rows = {}

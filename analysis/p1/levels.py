@@ -39,7 +39,7 @@ LINES = {
     'trained_as_data': ('trained', 'datum', 'memorizing'),
     'heldout_as_function': ('held-out', 'ordered pair', 'third'),
     'unseen_as_reverse': ('unseen', 'unordered pair', 'symmetric'),
-    'unseen_composed': ('unseen', 'composed', 'inferential'),
+    'unseen_as_composed': ('unseen', 'composed', 'composed'),
 }
 # The last level before those that explain answers of a kind.
 BEFORE = {'held-out': 'datum', 'unseen': 'ordered pair'}

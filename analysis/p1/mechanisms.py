@@ -28,7 +28,7 @@ CAPTION = (
 )
 # Columns of the first panel.
 SCORES = {
-    'unseen_inferential': 'unseen: infer.',
+    'unseen_composed': 'unseen: composed',
     'unseen_symmetric': 'unseen: symm.',
     'seen_heldout_assigned': 'held-out',
 }
@@ -76,7 +76,7 @@ def _test_mechanisms(member: Member, renormalize: bool) -> dict[str, float]:
     ablation = edge_sets.prepare_ablation(member, renormalize)
     mechanisms = edge_sets.list_mechanisms(ablation)
     unchanged = edge_sets.measure_effects(ablation, mechanisms.values()).unchanged
-    lower_C = unchanged.sel(probe=['unseen', 'seen_heldout']).min('probe').values
+    lower_C = unchanged.sel(eval_set=['unseen', 'seen_heldout']).min('eval_set').values
     names = [f'only {name}' for name in mechanisms]
     return dict(zip(names, lower_C.tolist(), strict=True))
 

@@ -67,7 +67,7 @@ FAMILIES = (
         'P1 Sec 5',
         'Small initialization: composed anchors explain the answers to unseen pairs.',
         ('law_anchors',),
-        level('unseen_composed', SMALL),
+        level('unseen_as_composed', SMALL),
     ),
     Claim(
         'p1.sec05.w64_d2.symmetric',
@@ -113,13 +113,13 @@ FAMILIES = (
         'P1 Fig 2 (c)',
         'GPT-2-like networks with pre-norm compose more at a small initialization.',
         ('gpt2_range',),
-        difference('unseen_inferential', at(1.1, norm='pre'), at(0.7, norm='pre')),
+        difference('unseen_composed', at(1.1, norm='pre'), at(0.7, norm='pre')),
     ),
     Claim(
         'p1.fig02c.w64_post.composed',
         'P1 Fig 2 (c)',
         'GPT-2-like networks with post-norm compose more at a small initialization.',
         ('gpt2_range',),
-        difference('unseen_inferential', at(1.1, norm='post'), at(0.7, norm='post')),
+        difference('unseen_composed', at(1.1, norm='post'), at(0.7, norm='post')),
     ),
 )

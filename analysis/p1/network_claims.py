@@ -43,7 +43,7 @@ LOOKED_INTO = RATES[:2]
 LARGE = Group('large', {'gamma': 0.865})
 SMALL = Group('small', {'gamma': 1.38})
 SYMMETRIC = Group('symmetric', {'solution': 'symmetric'})
-COMPOSING = Group('composing', {'solution': 'inferential'})
+COMPOSING = Group('composing', {'solution': 'composed'})
 PAPER_SIZE = ('paper_size_pair',)  # networks of P1's own size
 PAPER_LARGE = Group('large', {'gamma': 0.5})
 PAPER_SMALL = Group('small', {'gamma': 0.8})
@@ -70,7 +70,7 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
 
     solution           of the answers (`classify_members`), converged or not; NaN in
                        the next three if it is neither
-                       symmetric nor inferential
+                       symmetric nor composed
     needed             each edge without which fewer than half of the answers to the
                        unseen pair survive
     shown_edge_cut     answers to it that survive a cut of one of the edges that P1 Fig
@@ -105,7 +105,7 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
 def cut_edges(member: Member, solution: str) -> dict[str, float | str]:
     """`needed` and the columns of edges, of a network with this solution."""
     cuts = causal.measure_cuts(edge_sets.prepare_ablation(member), DRAWS)
-    cuts = cuts.sel(probe='unseen', mechanism=solution)
+    cuts = cuts.sel(eval_set='unseen', mechanism=solution)
     is_shown = cuts.of_mechanism
     is_needed = cuts.unchanged < 0.5
     return {

@@ -45,7 +45,7 @@ def load_member(
 ) -> Member:
     """A network of a PyTorch file as a member, of which only the weights are known.
 
-    Its point has NaN for every axis except the seed, which is 0 and selects the probes.
+    Its point has NaN for every axis but the seed, which is 0 and selects eval sets.
 
     Args:
       experiment: the task it was trained on; P1's by default.
@@ -64,23 +64,23 @@ def load_member(
     for array in jax.tree.leaves(params):
         if not np.isfinite(array).all():
             raise UserError(f'{path} holds numbers that are not finite')
-    experiment = dataclasses.replace(experiment, model=model, loop=())
+    experiment = dataclasses.replace(experiment, model=model, static_axes=())
     point = dict.fromkeys(TRACED_AXES, math.nan)
     point['seed'] = 0
     return Member(experiment, params, point, step=-1)
 
 
 def measure_agreement(member: Member) -> dict[tuple[str, str], float]:
-    """Share of answers to a probe equal to a mapping's: {(probe, mapping): share}."""
+    """{(eval set, mapping): share of answers that are the mapping's}."""
     task = member.task
-    tokens_PBT, labels_PRB = member.probes
+    tokens_PBT, labels_PRB = member.eval_sets
     shares = {}
-    for p, probe in enumerate(task.probe_names):
+    for p, eval_set in enumerate(task.eval_set_names):
         answers_B = member.answer(tokens_PBT[p])
         agrees_RB = labels_PRB[p] == answers_B
         shares_R = agrees_RB.mean(-1, dtype=np.float32)  # as training records it
         for mapping, share in zip(task.mapping_names, shares_R, strict=True):
-            shares[probe, mapping] = float(share)
+            shares[eval_set, mapping] = float(share)
     return shares
 
 
@@ -93,8 +93,8 @@ def describe(member: Member) -> list[str]:
     count = sum(array.size for array in arrays)
     facts['parameters'] = f'{count:,}'
     shares = measure_agreement(member)
-    for (probe, mapping), share in shares.items():
-        facts[f'{probe}, {mapping}'] = f'{share:.3f}'
+    for (eval_set, mapping), share in shares.items():
+        facts[f'{eval_set}, {mapping}'] = f'{share:.3f}'
     lines = []
     for name, value in facts.items():
         label = f'{name}:'

@@ -51,7 +51,7 @@ def compute(
       A row per member (`point`: 'gamma=0.6,seed=0'), snapshot (`step`) and layer (from
       1): the `order` after its attention, NaN where the anchors make no difference at
       all. The same in all rows of a member: whether it has converged, and its answers
-      to the unseen pairs, of the probe's sequences that end in noise, or of all if
+      to the unseen pairs, of the eval set's sequences that end in noise, or of all if
       there are none. In all rows: how many trained members are left_out.
 
     Raises:
@@ -113,11 +113,11 @@ def _label_ends(axis: Axes) -> None:
 
 
 def _share_answers(member: Member) -> dict[str, float]:
-    """Shares of UNSEEN_MAPPINGS among the answers to the probe of unseen pairs."""
+    """Shares of UNSEEN_MAPPINGS among the answers to the eval set of unseen pairs."""
     sequences.require_unseen_pair(member)
     ablation = edge_sets.prepare_ablation(member)
     intact = edge_sets.measure_effects(ablation, [ablation.edges]).agreement
-    shares = intact.isel(set=0).sel(probe='unseen', mapping=list(UNSEEN_MAPPINGS))
+    shares = intact.isel(set=0).sel(eval_set='unseen', mapping=list(UNSEEN_MAPPINGS))
     return shares.to_series().to_dict()
 
 

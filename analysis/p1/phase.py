@@ -37,10 +37,10 @@ CELL = ['row', 'gamma']
 HELD_OUT = 'seen_heldout_assigned'
 SCORES = {
     HELD_OUT: 'held_out',
-    'unseen_inferential': 'inferential',
+    'unseen_composed': 'composed',
     'unseen_symmetric': 'symmetric',
 }
-PANELS = {'symmetric': '(a) symmetric', 'inferential': '(b) composed'}
+PANELS = {'symmetric': '(a) symmetric', 'composed': '(b) composed'}
 EDGE = 0.13  # the height of the hatched strip, in cells
 
 
@@ -55,15 +55,17 @@ def compute(
     value.
 
     Returns:
-      `inferential` and `symmetric` (if there is an unseen pair) and `held_out`: means
+      `composed` and `symmetric` (if there is an unseen pair) and `held_out`: means
       of shares of answers; `trained` and `converged`: numbers of networks.
 
     Raises:
-      UserError: the task has no held-out probe, or `answers` shows all that the sweep
-        has.
+      UserError: the task has no held-out eval set, or `answers` shows all that the
+        sweep has.
     """
     if HELD_OUT not in members:
-        raise UserError('phase: needs a probe seen_heldout with the mapping assigned')
+        raise UserError(
+            'phase: needs an eval set seen_heldout with the mapping assigned'
+        )
     row_axes = list_static_axes(members) or ['weight_decay']
     rows = members[row_axes].astype(str).agg(', '.join, axis=1)
     varies = rows.nunique() > 1 or members.learning_rate.nunique() > 1

@@ -1,6 +1,6 @@
 """Does a network answer the unseen pair in the same way at every position of the key?
 
-Not in the papers, which average over positions. A member that scores half inferential
+Not in the papers, which average over positions. A member that scores half composed
 and half symmetric may be purely one at some positions of the key and purely the other
 elsewhere.
 
@@ -33,13 +33,13 @@ def compute(run: Run, **network) -> xr.Dataset:
     """
     member = run.results.sel(run.labels(**complete_point(run, network)), drop=True)
     is_mapping = np.isin(UNSEEN_MAPPINGS, member.mapping)
-    if 'unseen' not in member.probe or not is_mapping.all():
+    if 'unseen' not in member.eval_set or not is_mapping.all():
         raise UserError('position: the task has no unseen pair with these mappings')
     if not all(group.startswith('at_') for group in member.group.values):
         raise UserError("position: task.groups = 'pair': not scored by position")
     if not member.trained:
         raise UserError('position: the member is not trained yet')
-    unseen = member.agreement_by_group.sel(probe='unseen', drop=True)
+    unseen = member.agreement_by_group.sel(eval_set='unseen', drop=True)
     by_mapping = unseen.sel(mapping=list(UNSEEN_MAPPINGS))
     agreement = by_mapping.transpose('mapping', 'group')
     title = 'half and half' if is_half_and_half(agreement.values) else ''

@@ -14,7 +14,7 @@ A question is a pair, a position and a key item; its noise is drawn once. A pred
 that says nothing about a question explains no answer to it.
 
 There are also the tables of `members/lookup.py`, which know the whole split, give each
-of two answers half of the time, and are scored on the questions of the probes alone.
+of two answers half of the time, and are scored on the questions of the eval sets alone.
 """
 
 import numpy as np
@@ -88,15 +88,15 @@ def _list_functions(config: AnchorsConfig) -> pd.DataFrame:
     """Answer minus key item of every pair by each function; NaN: it says nothing."""
     rows = anchors.list_pairs(config).tolist()
     reverse_P = np.array([rows.index([b, a]) for a, b in rows])
-    inferential_P, _, assigned_P = anchors.list_shifts(config).T
-    trained, _ = anchors.list_probed_pairs(config)['seen_train']
+    composed_P, _, assigned_P = anchors.list_shifts(config).T
+    trained, _ = anchors.list_asked_pairs(config)['seen_train']
     of_pair = pd.Series(assigned_P).iloc[trained].reindex(range(len(rows)))
     of_reverse = of_pair.iloc[reverse_P].reset_index(drop=True)
     return pd.DataFrame(
         {
             'ordered pair': of_pair,
             'unordered pair': of_pair.fillna(of_reverse),
-            'composed': of_pair.fillna(pd.Series(inferential_P)),
+            'composed': of_pair.fillna(pd.Series(composed_P)),
         }
     )
 

@@ -1,6 +1,6 @@
 """What language models answer to equations of the anchor task, beside our members.
 
-Stacked bars: the shares of answers to the unseen pair that are inferential, symmetric,
+Stacked bars: the shares of answers to the unseen pair that are composed, symmetric,
 neither, or hold no number; the black mark is the share of right answers to seen pairs
 with new key items, without which the bars say little. A panel for each setting of the
 task. `python launch/prompts.py score` writes the table and this figure of it.
@@ -28,7 +28,7 @@ PAPER = 'P1 slides'
 CAPTION = 'What language models answer to the anchor task, beside our networks.'
 # The shares that the table has, and their colours.
 ANSWERS = {
-    'inferential': style.COLOURS['inferential'],
+    'composed': style.COLOURS['composed'],
     'symmetric': style.COLOURS['symmetric'],
     'neither': '#CCCCCC',
     'unparsable': '#FFFFFF',
@@ -41,7 +41,7 @@ def compute(table: pd.DataFrame, run: Run | None = None) -> pd.DataFrame:
     Networks are language models by name, then our members by γ. A bar has the share of
     each of ANSWERS to the unseen pair (NaN: not asked or not trained), `heldout` of
     right answers to seen pairs with new key items, and how many `seeds` count. Where
-    one answer is inferential and symmetric, it counts as inferential.
+    one answer is composed and symmetric, it counts as composed.
 
     Args:
       table: rows of `scores.score_replies` with the column `model`. A cell counts if
@@ -53,7 +53,7 @@ def compute(table: pd.DataFrame, run: Run | None = None) -> pd.DataFrame:
       UserError: the task has no unseen pair, or the run is of another task or has
         other settings.
     """
-    if 'unseen' not in set(table.probe):
+    if 'unseen' not in set(table.eval_set):
         raise UserError('replies: this task has no unseen pair')
     cells = table.assign(counts=table.replies == table.prompts)
     if run is not None:
@@ -63,8 +63,8 @@ def compute(table: pd.DataFrame, run: Run | None = None) -> pd.DataFrame:
     names = [cells[name].unique() for name in bar]
     all_bars = pd.MultiIndex.from_product(names, names=bar)
     counted = cells[cells.counts]
-    unseen = counted[counted.probe == 'unseen'].groupby(bar)
-    heldout = counted[counted.probe == 'seen_heldout'].groupby(bar)
+    unseen = counted[counted.eval_set == 'unseen'].groupby(bar)
+    heldout = counted[counted.eval_set == 'seen_heldout'].groupby(bar)
     bars = unseen[list(ANSWERS)].mean()
     bars['heldout'] = heldout.assigned.mean()
     bars['seeds'] = unseen.seed.nunique()
@@ -81,7 +81,7 @@ def tabulate_members(run: Run, settings: set[str]) -> pd.DataFrame:
     task = run.experiment.task.name
     if task != 'anchors':
         raise UserError(f"--run: its task is {task!r}, the prompts are of 'anchors'")
-    if 'unseen' not in run.results.probe.values:
+    if 'unseen' not in run.results.eval_set.values:
         raise UserError('--run: its task has no unseen pair, the prompts have one')
     cohorts = run.experiment.cohorts()
     found = {cohort.name for cohort in cohorts}
@@ -103,15 +103,15 @@ def tabulate_members(run: Run, settings: set[str]) -> pd.DataFrame:
     width = frame.find_width(run)
     members['model'] = [name_gamma(gamma, width) for gamma in members.gamma]
     members['unparsable'] = 0.0
-    members['neither'] = 1 - members.inferential - members.symmetric
+    members['neither'] = 1 - members.composed - members.symmetric
     return members
 
 
 def _has_one_answer(task: AnchorsConfig) -> bool:
     """Whether the reverse of the unseen pair is trained on what composing gives."""
     for pair in task.unseen_pairs[:1]:
-        inferential, symmetric, _ = list_shifts(task)[find_row(task, pair)]
-        return inferential == symmetric
+        composed, symmetric, _ = list_shifts(task)[find_row(task, pair)]
+        return composed == symmetric
     return False
 
 

@@ -39,13 +39,13 @@ CAPTION = 'Which solution the members reach, as a Markdown table.'
 _TITLES = {
     'train_loss': 'train loss',
     'seen_heldout_assigned': 'held-out',
-    'unseen_inferential': 'inferential on unseen',
+    'unseen_composed': 'composed on unseen',
     'unseen_within_1': 'within 1',
     'unseen_within_2': 'within 2',
     'unseen_symmetric': 'symmetric on unseen',
 }
 _ABOUT_NEAR = (
-    'within 1, within 2: answers at most so far from the inferential one, those of '
+    'within 1, within 2: answers at most so far from the composed one, those of '
     'other pairs included.'
 )
 _TABLES = 'tables'  # what the columns beside a score are called

@@ -58,10 +58,10 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
         steps = [count_epoch(run.experiment_of(**point)) for point in points]
         usable['epoch_steps'] = steps
         agreement = run.curves.agreement
-        if 'unseen' not in agreement.probe:
+        if 'unseen' not in agreement.eval_set:
             raise UserError(f'{name}: its task has no unseen pair')
-        held_out = agreement.sel(probe='seen_heldout', mapping='assigned')
-        unseen = agreement.sel(probe='unseen')
+        held_out = agreement.sel(eval_set='seen_heldout', mapping='assigned')
+        unseen = agreement.sel(eval_set='unseen')
         columns = {
             'train_loss': run.curves.train_loss.to_series(),
             'held_out': held_out.to_series(),
@@ -106,7 +106,7 @@ def read_official(folder: pathlib.Path | None) -> dict[float, pd.DataFrame]:
         path = folder / f'trajectory_{gamma}.csv'
         if not path.exists():
             raise UserError(f'--official {folder}: has no {path.name}')
-        runs[gamma] = pd.read_csv(path)
+        runs[gamma] = pd.read_csv(path).rename(columns={'inferential': 'composed'})
     return runs
 
 
@@ -147,7 +147,7 @@ def _draw_official(
     """The official run in grey, dashed where it is symmetric."""
     grey = {'color': '#AAAAAA', 'lw': 2.5, 'zorder': 0}
     known = of_gamma.dropna(subset=list(MAPPINGS))
-    answers.plot(known.epochs_done, known.inferential, **grey)
+    answers.plot(known.epochs_done, known.composed, **grey)
     answers.plot(known.epochs_done, known.symmetric, ls='--', **grey)
     losses = of_gamma.dropna(subset=['train_loss_of_last_epoch'])
     loss.plot(losses.epochs_done, losses.train_loss_of_last_epoch, **grey)

@@ -32,7 +32,7 @@ TITLE = 'First attention'
 PAPER = 'P2 Fig 6'
 CAPTION = 'Does layer 1 average, what does its W_V read, does layer 2 find the key?'
 W_V = 'block_0/W_V'
-SEQUENCES = 300  # of each probe
+SEQUENCES = 300  # of each eval set
 GREY = '#BBBBBB'
 
 
@@ -56,7 +56,7 @@ def measure_attention(member: Member) -> xr.Dataset:
     key         NaN without a layer 2; key_without_positions: NaN without positions
     """
     require_attention(member)
-    tokens_BT = np.concatenate(member.probes.tokens_PBT[:, :SEQUENCES])
+    tokens_BT = np.concatenate(member.eval_sets.tokens_PBT[:, :SEQUENCES])
     Attn_BTT = member.forward(tokens_BT).blocks[0].Attn.mean(1)
     length = tokens_BT.shape[1]
     sigma, alignment = measure_values(member)

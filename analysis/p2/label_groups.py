@@ -46,7 +46,7 @@ def compute(run: Run) -> xr.Dataset:
 
 
 def measure_answers(member: Member) -> xr.Dataset:
-    """A network's answers to memory's probe, by `group`.
+    """A network's answers to memory's eval set, by `group`.
 
     own       share of the answers to a group that are in its range
     null      share of the answers to the widest group there; NaN of that group
@@ -55,10 +55,10 @@ def measure_answers(member: Member) -> xr.Dataset:
     task = member.experiment.task
     if not task.label_ranges:
         raise UserError('task.label_ranges = (): this figure is about groups of labels')
-    probe = member.task.probe_names.index('memory')
-    tokens_BT = member.probes.tokens_PBT[probe]
+    eval_set = member.task.eval_set_names.index('memory')
+    tokens_BT = member.eval_sets.tokens_PBT[eval_set]
     answer_B = member.answer(tokens_BT)
-    is_right_B = answer_B == member.probes.labels_PRB[probe, 0]
+    is_right_B = answer_B == member.eval_sets.labels_PRB[eval_set, 0]
     group_B = find_groups(tokens_BT, task.memory_anchors, task.anchors_per_group)
     widest = np.diff(task.label_ranges).argmax()
     rows = []

@@ -1,9 +1,9 @@
 """What is learned first, sums or facts? Loss and accuracy by kind (P2 Figs 3 A, B).
 
-The moment of a probe is the step at which its loss falls below half of ln V, the loss
-of a network that knows nothing; the same for every gamma and probe. The ratio "memory /
-reasoning" of two moments is above 1 where sums come first. P2 shows curves and gives no
-number.
+The moment of an eval set is the step at which its loss falls below half of ln V, the
+loss of a network that knows nothing; the same for every gamma and eval set. The ratio
+"memory / reasoning" of two moments is above 1 where sums come first. P2 shows curves
+and gives no number.
 
   python -m analysis learning_order --run runs/memory_reasoning
 """
@@ -28,7 +28,7 @@ CAPTION = (
     'What is learned first, sums or facts? Loss and accuracy of both over training, by '
     'γ.'
 )
-# By probe; the colours are the paper's: blue, purple, orange.
+# By eval set; the colours are the paper's: blue, purple, orange.
 COLOURS = {
     'memory': '#0072B2',
     'reasoning_train': '#CC79A7',
@@ -39,18 +39,18 @@ COLOURS = {
 def compute(run: Run) -> xr.Dataset:
     """Curves and moments of every network; needs no snapshots.
 
-      loss, accuracy  [member, step, probe] nats, and the share of right answers
-      moment          [member, probe] step; NaN: the loss never falls so low
+      loss, accuracy  [member, step, eval set] nats, and the share of right answers
+      moment          [member, eval set] step; NaN: the loss never falls so low
 
-    All are NaN on a probe that the task does not have.
+    All are NaN on an eval set that the task does not have.
 
     Raises:
       UserError: another task, or no trained member.
     """
     members = frame.list_usable(run, networks.TASK)
-    curves = networks.read_curves(run, members).reindex(probe=list(COLOURS))
+    curves = networks.read_curves(run, members).reindex(eval_set=list(COLOURS))
     accuracy = curves.agreement.sel(mapping='assigned', drop=True)
-    result = xr.Dataset({'loss': curves.probe_loss, 'accuracy': accuracy})
+    result = xr.Dataset({'loss': curves.eval_set_loss, 'accuracy': accuracy})
     threshold = networks.LEARNED * math.log(run.experiment.task.vocab)
     result['moment'] = networks.find_moments(result.loss, threshold)
     return result.assign_attrs(threshold=threshold)
@@ -87,9 +87,9 @@ def describe_lag(panel: xr.Dataset) -> str:
 
 
 def _draw_curves(axis: Axes, curves: xr.DataArray) -> None:
-    for probe, colour in COLOURS.items():
-        values_MS = curves.sel(probe=probe).values
-        draw_band(axis, curves.step, values_MS, colour, probe.replace('_', ' '))
+    for eval_set, colour in COLOURS.items():
+        values_MS = curves.sel(eval_set=eval_set).values
+        draw_band(axis, curves.step, values_MS, colour, eval_set.replace('_', ' '))
 
 
 def layout(result: xr.Dataset) -> style.Layout:

@@ -37,7 +37,7 @@ COLUMNS = (
     *OF_NETWORK,
     'num_steps',  # of training
     'early',  # step of the early snapshot
-    'memory',  # accuracy at the end, by probe
+    'memory',  # accuracy at the end, by eval set
     'reasoning_train',
     'reasoning_test',
     'moment_memory',  # step at which the loss has fallen (learning_order), inf: never
@@ -117,9 +117,9 @@ def describe_anchors(run: Run) -> Columns:
     # A task without masked combinations has no losses on them.
     is_asked = found.loss[:, -1].notnull()
     moments = found.moment.fillna(np.inf).where(is_asked)
-    for probe in found.probe.values:
-        columns[probe] = found.accuracy[:, -1].sel(probe=probe)
-        columns[f'moment_{probe}'] = moments.sel(probe=probe)
+    for eval_set in found.eval_set.values:
+        columns[eval_set] = found.accuracy[:, -1].sel(eval_set=eval_set)
+        columns[f'moment_{eval_set}'] = moments.sel(eval_set=eval_set)
     columns |= describe_embeddings(run)
     experiment = run.experiment
     if experiment.model.name in ('transformer', 'one_layer'):

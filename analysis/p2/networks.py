@@ -115,11 +115,11 @@ def open_paths(
 
 
 def read_curves(run: Run, members: pd.DataFrame) -> xr.Dataset:
-    """The losses and agreements of every network, [member, step, probe, ...]."""
-    curves = run.curves[['probe_loss', 'agreement']]
+    """The losses and agreements of every network, [member, step, eval set, ...]."""
+    curves = run.curves[['eval_set_loss', 'agreement']]
     curves = frame.select_members(run, members, curves)
     labelled = label_members(run, members, curves)
-    return labelled.transpose('member', 'step', 'probe', ...)
+    return labelled.transpose('member', 'step', 'eval_set', ...)
 
 
 def find_moments(loss: xr.DataArray, threshold: float) -> xr.DataArray:
@@ -183,7 +183,7 @@ def find_reasoning_moment(run: Run, members: pd.DataFrame) -> float:
     The median of the members that learn it.
     """
     largest = members[members.gamma == members.gamma.max()]
-    loss = read_curves(run, largest).probe_loss.sel(probe=['reasoning_train'])
+    loss = read_curves(run, largest).eval_set_loss.sel(eval_set=['reasoning_train'])
     moments = find_moments(loss, LEARNED * math.log(run.experiment.task.vocab))
     return float(moments.median())
 

@@ -62,9 +62,9 @@ def compute(run: Run) -> xr.Dataset:
             'with them; train each setting of the task in a run of its own'
         )
     snapshots = networks.find_snapshots(run, members)
-    curves = networks.read_curves(run, members).probe_loss
-    loss = curves.sel(probe=list(SOURCES)).rename(probe='source')
-    heldout = curves.sel(probe=[f'{source}_heldout' for source in SOURCES])
+    curves = networks.read_curves(run, members).eval_set_loss
+    loss = curves.sel(eval_set=list(SOURCES)).rename(eval_set='source')
+    heldout = curves.sel(eval_set=[f'{source}_heldout' for source in SOURCES])
     result = xr.Dataset({'loss': loss, 'heldout': loss.copy(data=heldout.values)})
     described = describe_sources(run.experiment.task)
     result['entropy'] = ('source', [described[source][1] for source in SOURCES])

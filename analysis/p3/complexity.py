@@ -1,6 +1,6 @@
 """Do networks of low complexity compose? Stable rank beside the answers (P3 Fig 3, 5C).
 
-P3 finds that the inferential solution is the one of low stable rank. P4 measures
+P3 finds that the composed solution is the one of low stable rank. P4 measures
 (sum s)^2 / sum s^2 of the singular values. P3 does not name its matrix: the figure
 shows the one that `matrix` names and, below it, the mean over all matrices inside
 blocks ('all').
@@ -28,7 +28,7 @@ from analysis.members.member import Member
 from analysis.members.selection import (
     find_column_axis,
     find_row_axis,
-    require_heldout_probe,
+    require_heldout_eval_set,
 )
 from analysis.spectra import participation_ratio, singular_values, stable_rank
 from anchorjax.storage.reader import Run
@@ -43,7 +43,7 @@ MEASURES = ('stable rank', 'participation ratio')
 ALL = 'all'  # stands for all matrices inside blocks
 # The column of `Run.members` of each outcome, and its colours.
 OUTCOMES = {
-    'inferential': ('unseen_inferential', style.MAPS['inferential']),
+    'composed': ('unseen_composed', style.MAPS['composed']),
     'symmetric': ('unseen_symmetric', style.MAPS['symmetric']),
     'held-out': ('seen_heldout_assigned', 'Greys'),
 }
@@ -67,7 +67,7 @@ def compute(
       UserError: there is no such matrix (the error lists those of the model), no
         trained member, or the task has no held-out seen pairs.
     """
-    require_heldout_probe(run)
+    require_heldout_eval_set(run)
     members = frame.list_usable(run)
     axes = run.experiment.axes
     row_name = find_row_axis(axes)

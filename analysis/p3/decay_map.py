@@ -1,7 +1,7 @@
 """Decay against gamma or against the rate: P3 Figs 3 and 5 C, P1 Figs 14 to 16.
 
 Across goes gamma, or the learning rate in a sweep with one gamma; upwards the weight
-decay. Every cell is the mean over seeds. Agreement with the inferential mapping is read
+decay. Every cell is the mean over seeds. Agreement with the composed mapping is read
 at the last step and, as in P3, as the maximum over all records. What the numbers are,
 and the phases of P3, is said in `analysis/p3/members.py`.
 
@@ -28,8 +28,8 @@ CAPTION = (
 )
 PANELS = {
     'seen_heldout_assigned': 'held-out',
-    'unseen_inferential': 'inferential',
-    'best_record': 'inferential, best record',
+    'unseen_composed': 'composed',
+    'best_record': 'composed, best record',
     'commutativity': 'commutativity',
     'phase': 'median phase (0: 1, 1: 2a, 2: 2b, 3: 3)',
     'stable_rank': f'stable rank, {condensation.MATRIX}',

@@ -89,7 +89,7 @@ def _measure_network(
         epochs.append(find_crossings(epoch_S, loss_S1, limit).item())
     pairs = anchors.list_pairs(task).tolist()
     groups = [anchors.name_pair(a, b) for a, b in pairs]
-    agreement = curves.agreement_by_group.sel(probe='seen_train', mapping='assigned')
+    agreement = curves.agreement_by_group.sel(eval_set='seen_train', mapping='assigned')
     of_pairs = agreement.reindex(group=groups).transpose('step', 'group')
     numbers = {
         'epoch': ('threshold', epochs),

@@ -2,7 +2,7 @@
 
 The phases of P3 are by our thresholds; the first that fits is taken:
 
-  3    reasoning: inferential >= 0.9 on the unseen pair, and held-out >= 0.9
+  3    reasoning: composed >= 0.9 on the unseen pair, and held-out >= 0.9
   1    held-out < 0.9: it does not generalize on seen pairs
   2b   the unseen pair and its reverse get the same answer in >= 0.9 of sequences
   2a   they do not
@@ -30,7 +30,7 @@ ENDS = (
     'converged',
     'train_loss',
     'seen_heldout_assigned',
-    'unseen_inferential',
+    'unseen_composed',
     'gamma_at_400',  # the γ of the same standard deviation at P1's width
 )
 # What the claims read: NaN where a sweep has no such axis or number.
@@ -63,7 +63,7 @@ def tabulate(run: Run) -> pd.DataFrame:
 def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     """What the curves and the last snapshot of these networks show, by their index.
 
-      best_record    the largest inferential agreement of all records: an oracle, which
+      best_record    the largest composed agreement of all records: an oracle, which
                      stops each network when it answers the test best, as P3 does
       commutativity  share of sequences in which the reversed pair gets the same answer
       chance         the same of another pair
@@ -75,10 +75,10 @@ def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     Raises:
       UserError: a task without an unseen pair of two anchors.
     """
-    if 'unseen' not in run.results.probe.values:
+    if 'unseen' not in run.results.eval_set.values:
         raise UserError('decay_map: the task has no unseen pair')
-    inferential = run.curves.agreement.sel(probe='unseen', mapping='inferential')
-    best = frame.select_members(run, members, inferential.max('step'))
+    composed = run.curves.agreement.sel(eval_set='unseen', mapping='composed')
+    best = frame.select_members(run, members, composed.max('step'))
     rows = []
     for _, member in frame.open_networks(run, members, 'decay_map'):
         rows.append(_measure_network(member))
@@ -87,14 +87,14 @@ def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     phases = []
     for place, row in table.iterrows():
         end = members.loc[place]
-        heldout, composed = end.seen_heldout_assigned, end.unseen_inferential
+        heldout, composed = end.seen_heldout_assigned, end.unseen_composed
         phases.append(find_phase(heldout, composed, row.commutativity))
     return table.assign(phase=phases)
 
 
-def find_phase(heldout: float, inferential: float, commutativity: float) -> int:
+def find_phase(heldout: float, composed: float, commutativity: float) -> int:
     """The phase as an index into PHASES; agreements are recorded in float32."""
-    numbers = np.float32([heldout, inferential, commutativity])
+    numbers = np.float32([heldout, composed, commutativity])
     generalizes, composes, commutes = (numbers >= np.float32(ENOUGH)).tolist()
     if generalizes and composes:
         return PHASES.index('3')
@@ -130,7 +130,7 @@ def measure_commutativity(member: Member) -> dict[str, float]:
     """How often a reversed pair and others get the answer of the first unseen pair.
 
     P3 does not define commutativity (Fig 3, PAPERS 3.3). Here both are shares of the
-    sequences of the pair's probe, with key and noise as they are, right or not:
+    sequences of the pair's eval set, with key and noise as they are, right or not:
 
     commutativity  that get the same answer when their two anchors change places
     chance         the same with another pair in their place, mean of all pairs
@@ -143,8 +143,8 @@ def measure_commutativity(member: Member) -> dict[str, float]:
     if not unseen or unseen[0][0] == unseen[0][1]:
         raise UserError('commutativity: needs an unseen pair of two different anchors')
     pair = unseen[0]
-    probe = member.task.probe_names.index('unseen')
-    tokens_BT = member.probes.tokens_PBT[probe, :SEQUENCES]
+    eval_set = member.task.eval_set_names.index('unseen')
+    tokens_BT = member.eval_sets.tokens_PBT[eval_set, :SEQUENCES]
     role_BT = member.roles(tokens_BT)
     is_first_BT = role_BT == anchors.ROLES.index('anchor_1')
     is_second_BT = role_BT == anchors.ROLES.index('anchor_2')

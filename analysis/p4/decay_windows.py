@@ -68,8 +68,8 @@ def compute(
         members['value'] = members.moment.fillna(members.num_steps)
     keys = ['cell', 'window', 'seed']
     result = members.set_index(keys)[['value', 'train_loss']].to_xarray()
-    probe, asked = HELDOUT[run.experiment.task.name]
-    curves = read_curves(run, probe, members)
+    eval_set, asked = HELDOUT[run.experiment.task.name]
+    curves = read_curves(run, eval_set, members)
     by_place = curves.groupby([members.cell, members.window]).mean()
     result['accuracy'] = by_place.rename_axis(columns='step').stack().to_xarray()
     pieces = tabulate_pieces(run).set_index(['window', 'piece'])[['start', 'end']]

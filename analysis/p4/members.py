@@ -14,14 +14,14 @@ from anchorjax.errors import UserError
 from anchorjax.grid import WINDOWS, axis_label
 from anchorjax.storage.reader import Run
 
-# What each task asks that was never trained: the probe, and words for it.
+# What each task asks that was never trained: the eval set, and words for it.
 HELDOUT = {
     'anchor_permutations': ('unseen', 'unseen pairs'),
     'modular_addition': ('seen_heldout', 'unseen sums'),
     'scan': ('test', 'tokens of unseen commands'),
 }
 NONE, ALL = 'none', 'all steps'
-LEARNED = 0.95  # accuracy at which a probe counts as learned, as in E4 of P4
+LEARNED = 0.95  # accuracy at which an eval set counts as learned, as in E4 of P4
 RELEASE = 0.125  # share of training after a window
 POOLED = ('gamma', 'weight_decay', WINDOWS, 'seed')  # the rest is the setting
 
@@ -58,17 +58,17 @@ def tabulate(run: Run) -> pd.DataFrame:
       UserError: another task, or no trained network.
     """
     table = frame.list_usable(run, *HELDOUT)
-    probe, asked = HELDOUT[run.experiment.task.name]
+    eval_set, asked = HELDOUT[run.experiment.task.name]
     if WINDOWS not in table:
         table[WINDOWS] = axis_label(())
     table = table.join(describe_windows(run), on=WINDOWS)
     table = table.rename(columns={'weight_decay': 'decay'})
     curves = read_curves(run, 'seen_train', table)
     table['seen'] = curves.iloc[:, -1]
-    curves = read_curves(run, probe, table)
+    curves = read_curves(run, eval_set, table)
     table['unseen'] = curves.iloc[:, -1]
     table['asked'] = asked
-    table['whole'] = table[f'{probe}_assigned']
+    table['whole'] = table[f'{eval_set}_assigned']
     steps = curves.columns.values
     table['moment'] = find_first(steps, curves.values.T >= LEARNED)
     table['unseen_third'] = curves.iloc[:, np.abs(steps - steps[-1] / 3).argmin()]
@@ -82,9 +82,9 @@ def tabulate(run: Run) -> pd.DataFrame:
     return table[list(COLUMNS)]
 
 
-def read_curves(run: Run, probe: str, members: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy on a probe: a row per network, a column per recorded step."""
-    accuracy = run.curves.token_agreement.sel(mapping='assigned', probe=probe)
+def read_curves(run: Run, eval_set: str, members: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy on an eval set: a row per network, a column per recorded step."""
+    accuracy = run.curves.token_agreement.sel(mapping='assigned', eval_set=eval_set)
     curves = frame.select_members(run, members, accuracy).transpose('member', 'step')
     return pd.DataFrame(curves.values, members.index, curves.step.values)
 

@@ -7,7 +7,7 @@ training answers, and does not read the command.
 
 import numpy as np
 
-from analysis.members.member import draw_probes, draw_training
+from analysis.members.member import draw_eval_sets, draw_training
 from anchorjax.caching import cache
 from anchorjax.task import Batch, TaskConfig
 
@@ -30,10 +30,10 @@ def _score_bigrams(config: TaskConfig, seed: int) -> float:
     # Of equals the first; 0 after a token that no scored one follows.
     guess_V = count_VV.argmax(-1)
 
-    probes = draw_probes(config, seed)
-    p = task.probe_names.index('test')
-    is_scored_BQ = probes.weights_PBQ[p] > 0
-    is_right_BQ = guess_V[probes.tokens_PBT[p]] == probes.targets_PRBQ[p, 0]
+    eval_sets = draw_eval_sets(config, seed)
+    p = task.eval_set_names.index('test')
+    is_scored_BQ = eval_sets.weights_PBQ[p] > 0
+    is_right_BQ = guess_V[eval_sets.tokens_PBT[p]] == eval_sets.targets_PRBQ[p, 0]
     return float(is_right_BQ[is_scored_BQ].mean())
 
 

@@ -5,7 +5,7 @@ A template is the page with addresses in place of numbers of ours:
   {{ p1.fig02.w400_d2.composed }}          0.39 [0.06, 0.72]
   {{ p1.fig02.w400_d2.composed.signed }}   +0.39 [0.06, 0.72]
   {{ p1.fig02.w400_d2.composed.status }}   **holds**, p 0.027
-  {{ gap('p1/exploration', 'unseen_inferential', {'gamma': 1.7}, {'gamma': 0.72}) }}
+  {{ gap('p1/exploration', 'unseen_composed', {'gamma': 1.7}, {'gamma': 0.72}) }}
                                            a difference that is no claim
   {{ cells('p1/members', 'unseen_symmetric', run='paper_size_pair', gamma=0.5) }}
                                            0.82, 0.92, ...: the cells of a table

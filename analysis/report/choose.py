@@ -15,29 +15,29 @@ from anchorjax.storage.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_memb
 class Choice(NamedTuple):
     """A network that figures show."""
 
-    title: str  # 'The most inferential network'
+    title: str  # 'The most composed network'
     point: Point
     about: str  # which one it is and what it does, in a sentence
 
 
 def choose_networks(subject: Subject) -> dict[str, Choice]:
-    """The most inferential and symmetric network, or the best and the worst.
+    """The most composed and symmetric network, or the best and the worst.
 
-    By 'inferential', ... or 'best', .... One network is never shown for both.
+    By 'composed', ... or 'best', .... One network is never shown for both.
     """
     if subject.unseen is None:
         return _choose_ends(subject)
     places = {}
     for mapping in UNSEEN_MAPPINGS:
         places[mapping] = _find_most(subject, mapping, places)
-    place = places['inferential']
+    place = places['composed']
     if place == places['symmetric']:
         member = subject.members.loc[place]
-        is_inferential = member.unseen_inferential >= member.unseen_symmetric
-        if is_inferential:
+        is_composed = member.unseen_composed >= member.unseen_symmetric
+        if is_composed:
             del places['symmetric']
         else:
-            del places['inferential']
+            del places['composed']
     choices = {}
     for mapping, place in places.items():
         title = f'The most {mapping} network'
@@ -54,7 +54,7 @@ def _find_most(subject: Subject, mapping: str, before: dict[str, int]) -> int:
     """
     members = subject.members[subject.members.usable]
     is_alike = pd.Series(True, members.index)
-    for path, _ in subject.run.experiment.loop:
+    for path, _ in subject.run.experiment.static_axes:
         axis = short_name(path)
         for place in before.values():
             if path.startswith('model.'):

@@ -22,7 +22,7 @@ from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
 DIGITS = 4  # of a number on the page
 CURVE_DIGITS = 3  # more cannot be seen, and thousands of curves add up
-SERIES = ('agreement', 'probe_loss', 'train_loss')
+SERIES = ('agreement', 'eval_set_loss', 'train_loss')
 SEQUENCES = 64  # random ones; the page shows the attention on one other sequence
 PROGRESS_EVERY = 100  # members
 
@@ -81,7 +81,7 @@ def _list_numbers(subject: Subject, row: pd.Series) -> dict[str, Any]:
     for one in subject.shown:
         numbers[one.line] = float(row[one.name])
     if 'unseen_within_1' in row:
-        numbers['within ±1 of the inferential answer'] = float(row.unseen_within_1)
+        numbers['within ±1 of the composed answer'] = float(row.unseen_within_1)
     return shorten(numbers, DIGITS)
 
 
@@ -116,7 +116,7 @@ def _read_series(subject: Subject) -> dict[str, np.ndarray]:
         trained = run.experiment.task.make().trained_mapping
         by_group = run.results.agreement_by_group.sel(mapping=trained)
         by_group = frame.select_members(run, subject.members, by_group)
-        series['by_group'] = by_group.transpose(..., 'probe', 'group').values
+        series['by_group'] = by_group.transpose(..., 'eval_set', 'group').values
     return series
 
 

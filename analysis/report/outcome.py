@@ -17,7 +17,7 @@ from anchorjax.storage.solution import DIVERGED, NOT_CONVERGED
 Cell = dict[str, str]  # mean and interval, as text
 # What a network does that ended so, for a reader who knows none of the names.
 MEANINGS = {
-    'inferential': 'composes the two anchors',
+    'composed': 'composes the two anchors',
     'symmetric': 'answers as for the reversed pair',
     'half and half': 'does one or the other, by the position of x',
     'third': 'gives one other answer',
@@ -167,7 +167,7 @@ def _count_networks(members: pd.DataFrame) -> str:
 
 
 def _count_solutions(members: pd.DataFrame) -> str:
-    """'2 inferential, 1 not converged'."""
+    """'2 composed, 1 not converged'."""
     texts = []
     for solution, count in members.solution.value_counts().items():
         texts.append(f'{count} {solution}')

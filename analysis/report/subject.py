@@ -21,7 +21,7 @@ from analysis.report.words import (
 )
 from anchorjax.storage.reader import Run
 
-COLOURS = 6  # of lines and cells: styles probe-0 to probe-5
+COLOURS = 6  # of lines and cells: styles eval_set-0 to eval_set-5
 
 
 class Shown(NamedTuple):
@@ -84,7 +84,7 @@ def read_subject(run: Run) -> Subject:
 def list_answers(unseen: UnseenPair) -> list[Shown]:
     """The two answers to the unseen pair, and right ones to held-out questions."""
     shown = []
-    answers = {'inferential': unseen.inferential, 'symmetric': unseen.symmetric}
+    answers = {'composed': unseen.composed, 'symmetric': unseen.symmetric}
     for mapping, answer in answers.items():
         measure = Measure(AGREEMENT, 'unseen', mapping)
         line = f'{mapping} on the unseen pair'
@@ -103,26 +103,26 @@ def list_answers(unseen: UnseenPair) -> list[Shown]:
 
 
 def list_shown(run: Run, words: TaskWords) -> list[Shown]:
-    """What a sweep of any other task measures, in the order of its probes.
+    """What a sweep of any other task measures, in the order of its eval sets.
 
-    Rules that are not trained are left to the figures, but for the tested probe.
+    Rules that are not trained are left to the figures, but for the tested eval set.
     """
     trained = run.experiment.task.make().trained_mapping
     shown = []
     for measure in list_measures(run):
         is_other_rule = measure.mapping not in ('', trained)
-        if is_other_rule and measure.probe != words.tested:
+        if is_other_rule and measure.eval_set != words.tested:
             continue
         label, says = name_measure(words, measure, trained)
-        style = f'probe-{len(shown) % COLOURS}'
+        style = f'eval_set-{len(shown) % COLOURS}'
         is_right = measure.mapping == trained
         shown.append(Shown(measure, label, label, says, style, is_right))
     return shown
 
 
 def find_tested(shown: list[Shown], words: TaskWords) -> Shown:
-    """The measure that the task is about: right answers on its tested probe."""
+    """The measure that the task is about: right answers on its tested eval set."""
     for one in shown:
-        if one.measure.probe == words.tested and one.is_right:
+        if one.measure.eval_set == words.tested and one.is_right:
             return one
     return shown[-1]

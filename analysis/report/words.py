@@ -31,8 +31,8 @@ class TaskWords(NamedTuple):
     """A table of web/tasks.toml."""
 
     question: str
-    tested: str  # the probe that the question is about
-    probes: dict[str, tuple[str, str]]  # {probe: (short name, 'answers to ...')}
+    tested: str  # the eval set that the question is about
+    eval_sets: dict[str, tuple[str, str]]  # {eval set: (short name, 'answers to ...')}
     mappings: dict[str, tuple[str, str]]  # not trained ones
     splits: dict[str, str]  # what they hold out
 
@@ -41,7 +41,7 @@ class UnseenPair(NamedTuple):
     """The pair of anchors that networks are tested on, and the two answers to it."""
 
     pair: str  # '(4, 3)'
-    inferential: str  # 'x − 10'
+    composed: str  # 'x − 10'
     symmetric: str  # 'x − 6'
     because: str  # why that answer is symmetric
 
@@ -60,26 +60,26 @@ def read_words() -> dict[str, TaskWords]:
 def find_words(run: Run) -> TaskWords:
     """The words of a sweep's task; of one without any, its own names.
 
-    A sweep without the probe that its task is about, and a task without words, are
-    about their last probe.
+    A sweep without the eval set that its task is about, and a task without words, are
+    about their last eval set.
     """
     config = run.experiment.task
-    probes = run.results.probe.values.tolist()
+    eval_sets = run.results.eval_set.values.tolist()
     words = read_words().get(config.name)
     if words is None:
-        names = ', '.join(probes).replace('_', ' ')
+        names = ', '.join(eval_sets).replace('_', ' ')
         question = f'Networks learn the task {config.name}. They are asked: {names}.'
-        return TaskWords(question, probes[-1], {}, {}, {})
+        return TaskWords(question, eval_sets[-1], {}, {}, {})
     facts = _collect_facts(run)
     split = words.splits.get(getattr(facts, 'split', ''), words.splits.get('other'))
     names = {}
-    for probe, (short, long) in words.probes.items():
-        names[probe] = (short, long.format(task=facts))
+    for eval_set, (short, long) in words.eval_sets.items():
+        names[eval_set] = (short, long.format(task=facts))
     question = words.question.format(task=facts, split=split)
-    tested = probes[-1]
-    if words.tested in probes:
+    tested = eval_sets[-1]
+    if words.tested in eval_sets:
         tested = words.tested
-    return words._replace(question=question, tested=tested, probes=names)
+    return words._replace(question=question, tested=tested, eval_sets=names)
 
 
 def explain_axes(run: Run) -> list[str]:
@@ -93,8 +93,8 @@ def explain_axes(run: Run) -> list[str]:
 
 def name_measure(words: TaskWords, measure: Measure, trained: str) -> tuple[str, str]:
     """(short name, what the number is) of a measure: ('test', 'Share of right ...')."""
-    plain = measure.probe.replace('_', ' ')
-    short, long = words.probes.get(measure.probe, (plain, plain))
+    plain = measure.eval_set.replace('_', ' ')
+    short, long = words.eval_sets.get(measure.eval_set, (plain, plain))
     if measure.source == LOSS:
         return f'{short}: loss', f'Loss on {long}, in nats a token'
     if measure.source == TOKENS:
@@ -134,7 +134,7 @@ def describe_unseen_pair(run: Run) -> UnseenPair | None:
         reason += ' in some of the networks'
     return UnseenPair(
         pair=f'{pair}',
-        inferential=' or '.join(answers['inferential']),
+        composed=' or '.join(answers['composed']),
         symmetric=' or '.join(answers['symmetric']),
         because=reason,
     )
@@ -143,7 +143,7 @@ def describe_unseen_pair(run: Run) -> UnseenPair | None:
 def _collect_facts(run: Run) -> types.SimpleNamespace:
     """The fields of the task's config; '0.5 or 0.7' where one is an axis."""
     facts = dict(vars(run.experiment.task))
-    for path, values in run.experiment.loop:
+    for path, values in run.experiment.static_axes:
         group, _, field = path.rpartition('.')
         if group == 'task':
             facts[field] = ' or '.join(map(str, values))

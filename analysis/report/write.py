@@ -106,7 +106,7 @@ def collect_data(
         'shown_axes': list_shown_axes(run),
         'row_axis': choose_row_axis(axes),
         'column_axis': choose_axis(axes),
-        'probes': run.curves.probe.values.tolist(),
+        'eval_sets': run.curves.eval_set.values.tolist(),
         'mappings': run.curves.mapping.values.tolist(),
         'positions': list_positions(subject),
         'record_steps': run.curves.step.values.tolist(),
@@ -163,10 +163,12 @@ def _count_outcomes(members: pd.DataFrame) -> str:
 
 
 def _describe_losses(subject: Subject) -> list[dict[str, str]]:
-    """The probes whose loss is a curve of the member view."""
+    """The eval sets whose loss is a curve of the member view."""
     losses = []
-    for number, probe in enumerate(subject.run.curves.probe.values.tolist()):
-        short, _ = subject.words.probes.get(probe, (probe.replace('_', ' '), ''))
-        style = f'probe-{number % COLOURS}'
-        losses.append({'probe': probe, 'label': short, 'style': style})
+    for number, eval_set in enumerate(subject.run.curves.eval_set.values.tolist()):
+        short, _ = subject.words.eval_sets.get(
+            eval_set, (eval_set.replace('_', ' '), '')
+        )
+        style = f'eval_set-{number % COLOURS}'
+        losses.append({'eval_set': eval_set, 'label': short, 'style': style})
     return losses

@@ -51,7 +51,7 @@ def format_list(numbers: Iterable[float]) -> str:
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
-    """'inferential 2, other 1', without what does not occur; '–' if nothing does."""
+    """'composed 2, other 1', without what does not occur; '–' if nothing does."""
     parts = []
     for name, number in counts.items():
         if number > 0:

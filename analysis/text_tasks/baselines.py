@@ -2,7 +2,7 @@
 
 table      a table of this member's training texts, which knows nothing else
 unordered  the same of unordered pairs of operands, for addition
-constant   the answer that is most frequent in the probe, given to every question
+constant   the answer that is most frequent in the eval set, given to every question
 recurrence, distance
            the shortcuts of PrOntoQA, which judge without a proof (DATASETS 4.3)
 conclusion the end of the right proof, compared with the query: all that a judgement
@@ -12,11 +12,11 @@ conclusion the end of the right proof, compared with the query: all that a judge
 import jax
 import numpy as np
 
-from analysis.members.member import draw_probes, draw_training
+from analysis.members.member import draw_eval_sets, draw_training
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.grid import DATA, random_key
-from anchorjax.task import Probes, TaskConfig
+from anchorjax.task import EvalSets, TaskConfig
 from anchorjax.tasks import addition, prontoqa
 from anchorjax.tasks.prontoqa import shortcuts
 from anchorjax.tasks.prontoqa.sentences import Question
@@ -37,20 +37,20 @@ SHORTCUTS = {
 @cache(maxsize=64)
 @numerics.pin()
 def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]]:
-    """{baseline: {probe: exact match}} for the data of a seed."""
-    probes = draw_probes(config, seed)
+    """{baseline: {eval set: exact match}} for the data of a seed."""
+    eval_sets = draw_eval_sets(config, seed)
     known: set[bytes] = set()
     for batch in draw_training(config, seed):
         known.update(_join_texts(batch.tokens_BT, batch.targets_BQ))
     table, constant = {}, {}
-    for p, probe in enumerate(config.make().probe_names):
-        table[probe] = _look_up(probes, p, known)
-        constant[probe] = _repeat_one_answer(probes, p)
+    for p, eval_set in enumerate(config.make().eval_set_names):
+        table[eval_set] = _look_up(eval_sets, p, known)
+        constant[eval_set] = _repeat_one_answer(eval_sets, p)
     scores = {'table': table, 'constant': constant}
     if config.name == 'addition':
         scores['unordered'] = _look_up_unordered(config, seed)
     if config.name == 'prontoqa':
-        questions = prontoqa.list_questions(config)[: config.probe_examples]
+        questions = prontoqa.list_questions(config)[: config.eval_examples]
         for name, guess in SHORTCUTS.items():
             if name == 'conclusion' and not config.chain_of_thought:
                 continue
@@ -65,16 +65,16 @@ def _join_texts(tokens_BT: np.ndarray, targets_BQ: np.ndarray) -> list[bytes]:
     return [text_L.tobytes() for text_L in text_BL.astype(np.int32)]
 
 
-def _look_up(probes: Probes, p: int, known: set[bytes]) -> float:
-    is_real_B = (probes.weights_PBQ[p] > 0).any(-1)
+def _look_up(eval_sets: EvalSets, p: int, known: set[bytes]) -> float:
+    is_real_B = (eval_sets.weights_PBQ[p] > 0).any(-1)
     texts = _join_texts(
-        probes.tokens_PBT[p, is_real_B], probes.targets_PRBQ[p, 0, is_real_B]
+        eval_sets.tokens_PBT[p, is_real_B], eval_sets.targets_PRBQ[p, 0, is_real_B]
     )
     return float(np.mean([text in known for text in texts]))
 
 
 def _look_up_unordered(config: addition.AdditionConfig, seed: int) -> dict[str, float]:
-    """{probe: share of the pairs that were trained, or whose reverse was}."""
+    """{eval set: share of the pairs that were trained, or whose reverse was}."""
     key = random_key(seed, DATA)
     number_N = np.arange(config.num_train)
     draw_pairs = jax.jit(addition.training_pair, static_argnums=0)
@@ -83,19 +83,19 @@ def _look_up_unordered(config: addition.AdditionConfig, seed: int) -> dict[str, 
     is_known[first_N, second_N] = True
     is_known |= is_known.T
     shares = {}
-    list_probed_pairs = jax.jit(addition.list_probed_pairs, static_argnums=0)
-    for probe, pairs in list_probed_pairs(config, key).items():
+    list_asked_pairs = jax.jit(addition.list_asked_pairs, static_argnums=0)
+    for eval_set, pairs in list_asked_pairs(config, key).items():
         is_known_B = is_known[pairs.a_B, pairs.b_B]
-        shares[probe] = float(is_known_B[np.asarray(pairs.is_real_B)].mean())
+        shares[eval_set] = float(is_known_B[np.asarray(pairs.is_real_B)].mean())
     return shares
 
 
-def _repeat_one_answer(probes: Probes, p: int) -> float:
-    is_scored_BQ = probes.weights_PBQ[p] > 0
+def _repeat_one_answer(eval_sets: EvalSets, p: int) -> float:
+    is_scored_BQ = eval_sets.weights_PBQ[p] > 0
     is_real_B = is_scored_BQ.any(-1)
     # Answers begin at different positions, and so are moved to the left.
     order_BQ = np.argsort(~is_scored_BQ, axis=-1, kind='stable')
-    answers_BQ = np.where(is_scored_BQ, probes.targets_PRBQ[p, 0], -1)
+    answers_BQ = np.where(is_scored_BQ, eval_sets.targets_PRBQ[p, 0], -1)
     answers_BQ = np.take_along_axis(answers_BQ, order_BQ, axis=-1)
     _, counts = np.unique(answers_BQ[is_real_B], axis=0, return_counts=True)
     return float(counts.max() / counts.sum())

@@ -86,11 +86,11 @@ CONTRASTS = {
 ALONE = (GAMMA_WEAK, GAMMA_STRONG, DECAY_LARGE, DECAY_SMALL)
 
 
-PROBES = ('seen_train', 'seen_heldout', 'test', 'gen', 'seen_heldout_proof')
+EVAL_SETS = ('seen_train', 'seen_heldout', 'test', 'gen', 'seen_heldout_proof')
 ASKED = (
-    *PROBES,  # exact match of whole answers
+    *EVAL_SETS,  # exact match of whole answers
     # The best score on each of what answers without generalizing.
-    *(f'null_{probe}' for probe in PROBES[1:]),
+    *(f'null_{eval_set}' for eval_set in EVAL_SETS[1:]),
     'right_label',  # share of right judgements after the right proof, of PrOntoQA
     'own_label',  # the same after the proof that the network writes itself
 )
@@ -129,12 +129,12 @@ def compare(
     figure: str,
     source: str,
     task: str,
-    probe: str,
+    eval_set: str,
     what: str,
     sizes: tuple[int, ...],
     contrasts: tuple[str, ...] = (BOTH,),
 ) -> list[Claim]:
-    """A claim for each size and contrast: the first group answers more of the probe.
+    """A claim for each size and contrast: the first group answers more of the eval set.
 
     P1's comparison has a rule at the sizes that have fresh seeds and P1's numbers.
 
@@ -148,7 +148,7 @@ def compare(
             name, *groups = CONTRASTS[contrast]
             printed, runs, rule = '', RUNS[task], None
             if contrast == BOTH:
-                printed = published.describe_exact_match(task, probe, size)
+                printed = published.describe_exact_match(task, eval_set, size)
                 if printed and (task, size) in FRESH:
                     runs, rule = FRESH[task, size], above(0, EARLIER)
             claims.append(
@@ -157,7 +157,7 @@ def compare(
                     source,
                     write_sentence(contrast.format(what), size),
                     runs,
-                    difference(probe, *groups),
+                    difference(eval_set, *groups),
                     rule,
                     {'size': size},
                     printed,
@@ -170,7 +170,7 @@ def compare_in_range(
     figure: str,
     source: str,
     task: str,
-    probe: str,
+    eval_set: str,
     what: str,
     size: int,
     steps: int,
@@ -185,9 +185,9 @@ def compare_in_range(
         source.removeprefix('ours, on '),
         write_sentence(BOTH.format(what), size, f', {steps:,} steps'),
         runs,
-        difference(probe, small_strong, large_weak),
+        difference(eval_set, small_strong, large_weak),
         above(0, EARLIER),
-        note=published.describe_exact_match(task, probe, size),
+        note=published.describe_exact_match(task, eval_set, size),
     )
 
 

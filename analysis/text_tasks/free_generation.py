@@ -48,7 +48,7 @@ def compute(
     Those that are trained without proofs are left out.
 
     Args:
-      number: of questions, of those of the probe; all of them if it has fewer.
+      number: of questions, of those of the eval set; all of them if it has fewer.
 
     Returns:
       The table of the networks, with the shares of these questions.

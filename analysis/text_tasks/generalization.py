@@ -47,29 +47,29 @@ def compute(run: Run) -> pd.DataFrame:
     """What all trained networks answer at the end of training; needs no snapshots.
 
     Returns:
-      A row for every `score`: on a `probe` and a `group` of its questions ('': all),
+      A row for every `score`: on a `eval_set` and a `group` of its questions ('': all),
       `by` a network or by a baseline on the data of that network, whose `setting`,
       `size` (training examples), `gamma`, `weight_decay`, `seed`, `converged` and
-      `steps` are in the row. The same in all rows: the `tested` probe, which is about
-      generalization, and the `title`.
+      `steps` are in the row. The same in all rows: the `tested` eval set, which is
+      about generalization, and the `title`.
 
     Raises:
       UserError: another task, or no trained network.
     """
     members = read_members(run)
-    probes = run.results.probe.values.tolist()
+    eval_sets = run.results.eval_set.values.tolist()
     by_group = run.results.agreement_by_group.sel(mapping='assigned', drop=True)
     tables = []
     for place, point in enumerate(find_points(run, members)):
         network = members.iloc[place]
-        scores = {NETWORK: network[probes].astype(float)}
+        scores = {NETWORK: network[eval_sets].astype(float)}
         scores |= score_baselines(run.experiment_of(**point).task, point['seed'])
-        whole = pd.DataFrame(scores, probes).rename_axis('probe').reset_index()
-        whole = whole.melt('probe', var_name='by', value_name='score')
+        whole = pd.DataFrame(scores, eval_sets).rename_axis('eval_set').reset_index()
+        whole = whole.melt('eval_set', var_name='by', value_name='score')
         groups = by_group.sel(run.labels(**point), drop=True).drop_vars('step')
         groups = groups.to_dataframe('score').reset_index().assign(by=NETWORK)
         answered = pd.concat([whole.assign(group=''), groups])
-        answered = answered[['probe', 'group', 'by', 'score']].dropna()
+        answered = answered[['eval_set', 'group', 'by', 'score']].dropna()
         tables.append(answered.assign(**network[KEYS]))
     tested = TESTED[run.experiment.task.name]
     title = _describe(run, members)
@@ -120,7 +120,7 @@ def tabulate_effects(networks: pd.DataFrame) -> pd.DataFrame:
     """A row per contrast: its mean change of the score, paired by seed; its interval.
 
     Args:
-      networks: of one setting, size and probe.
+      networks: of one setting, size and eval set.
     """
     rows = []
     by_cell = networks.pivot_table('score', 'seed', CELL)
@@ -133,20 +133,22 @@ def tabulate_effects(networks: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
-    """Fills axes [2 settings, probes + 1]: answers above, groups and effects below."""
+    """Fills axes [2 settings, eval sets + 1]: answers above, effects below."""
     styles = choose_styles(result)
     tested = result.tested.iloc[0]
     for row, (setting, rows) in enumerate(result.groupby('setting', sort=False)):
         above, below = axes[2 * row], axes[2 * row + 1]
-        for p, (probe, of_probe) in enumerate(rows.groupby('probe', sort=False)):
-            is_whole = of_probe.group == ''
-            is_network = of_probe.by == NETWORK
-            networks = of_probe[is_whole & is_network]
+        for p, (eval_set, of_eval_set) in enumerate(
+            rows.groupby('eval_set', sort=False)
+        ):
+            is_whole = of_eval_set.group == ''
+            is_network = of_eval_set.by == NETWORK
+            networks = of_eval_set[is_whole & is_network]
             draw_cells(above[p], networks, 'score', styles)
-            draw_baselines(above[p], of_probe[~is_network])
-            above[p].set(ylim=(-0.04, 1.04), title=f'{probe} {setting}'.strip())
-            draw_groups(below[p], select_largest(of_probe[~is_whole]))
-            if probe == tested:
+            draw_baselines(above[p], of_eval_set[~is_network])
+            above[p].set(ylim=(-0.04, 1.04), title=f'{eval_set} {setting}'.strip())
+            draw_groups(below[p], select_largest(of_eval_set[~is_whole]))
+            if eval_set == tested:
                 draw_cells(above[-1], networks, 'steps', styles)
                 effects = tabulate_effects(select_largest(networks))
                 draw_effects(below[-1], effects, tested)
@@ -226,7 +228,7 @@ def draw_baselines(axis: Axes, baselines: pd.DataFrame) -> None:
 
 
 def draw_groups(axis: Axes, groups: pd.DataFrame) -> None:
-    """Exact match of every group of a probe, by cell: the mean over seeds."""
+    """Exact match of every group of an eval set, by cell: the mean over seeds."""
     if not len(groups):
         axis.set_axis_off()
         return
@@ -238,7 +240,7 @@ def draw_groups(axis: Axes, groups: pd.DataFrame) -> None:
 
 
 def draw_effects(axis: Axes, effects: pd.DataFrame, tested: str) -> None:
-    """What γ and decay each change on the tested probe, of all networks."""
+    """What γ and decay each change on the tested eval set, of all networks."""
     if not len(effects):
         axis.set_axis_off()
         return
@@ -252,7 +254,7 @@ def draw_effects(axis: Axes, effects: pd.DataFrame, tested: str) -> None:
 
 def layout(result: pd.DataFrame) -> style.Layout:
     settings = result.setting.nunique()
-    columns = result.probe.nunique() + 1
+    columns = result.eval_set.nunique() + 1
     tallest = max(result.group.nunique() - 1, 4)  # '' is no group
     height = settings * (2.4 + 0.17 * tallest)
     return style.Layout(2 * settings, columns, 0.8 + 2.5 * columns, height + 0.6)

@@ -10,7 +10,7 @@ from analysis import frame
 from analysis.changes.moments import find_crossings
 from anchorjax.storage.reader import Run
 
-# The probe on which each task is about generalization.
+# The eval set on which each task is about generalization.
 TESTED = {
     'addition': 'test',
     'cogs': 'gen',
@@ -37,7 +37,7 @@ def read_members(run: Run) -> pd.DataFrame:
     """A row per trained network that did not diverge.
 
     The index is the place of the network in the sweep, the last axis fastest. Besides
-    COLUMNS there is one for each probe: exact match of whole answers at the end.
+    COLUMNS there is one for each eval set: exact match of whole answers at the end.
 
     Raises:
       UserError: another task, or no trained network.
@@ -55,7 +55,7 @@ def read_members(run: Run) -> pd.DataFrame:
     threshold = run.experiment.train.converged_loss
     table['steps'] = find_crossings(step_S, loss_SM, threshold)
     table['steps'] = table.steps.fillna(step_S[-1])
-    probes = run.results.probe.values
-    for probe in probes:
-        table[probe] = table[f'{probe}_assigned']
-    return table[[*COLUMNS, *probes]]
+    eval_sets = run.results.eval_set.values
+    for eval_set in eval_sets:
+        table[eval_set] = table[f'{eval_set}_assigned']
+    return table[[*COLUMNS, *eval_sets]]

@@ -6,7 +6,7 @@ Every pair is (large initialization under weak decay, small one under strong dec
 
 Pair = tuple[float, float]
 
-# Exact match in per cent by the size of the training set, of (task, probe).
+# Exact match in per cent by the size of the training set, of (task, eval set).
 EXACT_MATCH: dict[tuple[str, str], dict[int, Pair]] = {
     ('scan', 'test'): {
         500: (28.0, 32.6),
@@ -52,11 +52,11 @@ STEPS: dict[int, Pair] = {
 }
 
 
-def describe_exact_match(task: str, probe: str, size: int) -> str:
+def describe_exact_match(task: str, eval_set: str, size: int) -> str:
     """'P1: large 28.0 %, small 32.6 %'; '' where P1 prints nothing."""
-    if (task, probe) == ('addition', 'test'):
+    if (task, eval_set) == ('addition', 'test'):
         return _describe('P1, of 0 to 999', ADDITION)
-    pair = EXACT_MATCH.get((task, probe), {}).get(size)
+    pair = EXACT_MATCH.get((task, eval_set), {}).get(size)
     return _describe('P1', pair) if pair else ''
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from analysis.members.member import (
     Member,
     compile_apply,
-    draw_probes,
+    draw_eval_sets,
     program_of,
 )
 from anchorjax.tasks.prontoqa.texts import COLON, END, FALSE, TRUE
 
-PROBE = 'seen_heldout_proof'
+EVAL_SET = 'seen_heldout_proof'
 # tokens [B, T] -> the most likely next token after every position, [B, T].
 Predict = Callable[[np.ndarray], np.ndarray]
 
@@ -30,12 +30,12 @@ class Written(NamedTuple):
 
 
 def let_write(member: Member, number: int) -> Written:
-    """What a member writes after the first questions of the probe."""
-    probes = draw_probes(member.experiment.task, member.point['seed'])
-    p = member.task.probe_names.index(PROBE)
-    tokens_BT = np.asarray(probes.tokens_PBT[p, :number])
-    right_BT = np.asarray(probes.targets_PRBQ[p, 0, :number])
-    is_scored_BT = np.asarray(probes.weights_PBQ[p, :number]) > 0
+    """What a member writes after the first questions of the eval set."""
+    eval_sets = draw_eval_sets(member.experiment.task, member.point['seed'])
+    p = member.task.eval_set_names.index(EVAL_SET)
+    tokens_BT = np.asarray(eval_sets.tokens_PBT[p, :number])
+    right_BT = np.asarray(eval_sets.targets_PRBQ[p, 0, :number])
+    is_scored_BT = np.asarray(eval_sets.weights_PBQ[p, :number]) > 0
     begin_B = is_scored_BT.argmax(-1) + 1
     predict = make_predict(member)
     right_BL = np.concatenate([tokens_BT[:, :1], right_BT], axis=1)

@@ -40,7 +40,7 @@ def default(
         allowed = f'one of {tuple(sizes)}, the sizes of {model!r}'
         require(size in sizes, 'size', size, allowed)
         values['model'] |= sizes[size]
-    config = ml_collections.ConfigDict({'name': 'sweep', **values, 'loop': ()})
+    config = ml_collections.ConfigDict({'name': 'sweep', **values, 'static_axes': ()})
     return config.lock()
 
 
@@ -71,8 +71,8 @@ def from_dict(values: dict) -> Experiment:
         is_group = isinstance(values[group], dict)
         require(is_group, group, values[group], 'a group of fields')
         groups[group] = schema.build(cls, values[group], group)
-    loop = _as_plain(values['loop'])
-    experiment = Experiment(name=values['name'], **groups, loop=loop)
+    static_axes = _as_plain(values['static_axes'])
+    experiment = Experiment(name=values['name'], **groups, static_axes=static_axes)
     consistency.check_loop(experiment)
     _require_sizes(values)
     experiment = with_schedule(experiment)
@@ -157,13 +157,13 @@ def _as_plain(value: Any) -> Any:
 
 
 def _require_sizes(values: dict) -> None:
-    """Sizes at 0 follow the width once, so they cannot follow one in the loop."""
-    paths = [path for path, _ in values['loop']]
+    """Sizes at 0 follow the width once, so they cannot follow one in static_axes."""
+    paths = [path for path, _ in values['static_axes']]
     for path, followers in (
         ('model.width', ('head_dim', 'mlp_dim')),
         ('model.heads', ('head_dim',)),
     ):
         for field in followers:
             follows = values['model'].get(field) == 0 and f'model.{field}' not in paths
-            allowed = f'given, or in the loop, as {path} is'
+            allowed = f'given, or in static_axes, as {path} is'
             require(not (path in paths and follows), f'model.{field}', 0, allowed)

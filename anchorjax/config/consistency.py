@@ -1,4 +1,4 @@
-"""Checks that no group of a config can make alone: the loop, names, contradictions."""
+"""Checks that no group of a config can make alone: axes, names, contradictions."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ _NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
 _NAME_RULE = 'at most 100 of A-Z a-z 0-9 _ . , = + -, the first a letter, digit or _'
 
 # Beside the axes; see `training.curves`.
-_DIMS_OF_RESULTS = ('step', 'probe', 'mapping', 'group', 'offset')
+_DIMS_OF_RESULTS = ('step', 'eval_set', 'mapping', 'group', 'offset')
 
 
 def check_name(name: Any) -> None:
@@ -25,26 +25,33 @@ def check_name(name: Any) -> None:
 
 
 def check_loop(experiment: Experiment) -> None:
-    """Raises ConfigError unless `loop` names static fields, each with its values."""
-    loop = experiment.loop
-    require(isinstance(loop, tuple), 'loop', loop, 'a tuple of (path, values)')
+    """Raises ConfigError unless these are static fields, each with its values."""
+    static_axes = experiment.static_axes
+    require(
+        isinstance(static_axes, tuple),
+        'static_axes',
+        static_axes,
+        'a tuple of (path, values)',
+    )
     fields = _list_static_fields(experiment)
-    for i, entry in enumerate(loop):
+    for i, entry in enumerate(static_axes):
         is_pair = isinstance(entry, tuple) and len(entry) == 2
         allowed = "(path, values), e.g. ('model.depth', (2, 3))"
-        require(is_pair and isinstance(entry[0], str), f'loop[{i}]', entry, allowed)
+        require(
+            is_pair and isinstance(entry[0], str), f'static_axes[{i}]', entry, allowed
+        )
         path, values = entry
         if path not in fields:
             hint = nearest(path, fields)
-            raise ConfigError(f'loop[{i}]: {path!r} cannot be an axis, {hint}')
+            raise ConfigError(f'static_axes[{i}]: {path!r} cannot be an axis, {hint}')
         is_filled = isinstance(values, tuple) and len(values) > 0
         allowed = 'a tuple of at least one value'
-        require(is_filled, f'loop[{i}] ({path})', values, allowed)
-    names = [short_name(path) for path, _ in loop]
+        require(is_filled, f'static_axes[{i}] ({path})', values, allowed)
+    names = [short_name(path) for path, _ in static_axes]
     names += (*TRACED_AXES, WINDOWS, *_DIMS_OF_RESULTS)
     for name in names:
         allowed = 'the name of one axis; two are called so'
-        require(names.count(name) == 1, 'loop', name, allowed)
+        require(names.count(name) == 1, 'static_axes', name, allowed)
 
 
 def _list_static_fields(experiment: Experiment) -> list[str]:
@@ -62,10 +69,15 @@ def check_experiment(experiment: Experiment) -> None:
     check_name(experiment.name)
     for cohort in experiment.cohorts():
         _check_groups(experiment.for_cohort(cohort))
-    for path, values in experiment.loop:
-        require(are_distinct(values), f'loop ({path})', values, 'distinct (in float32)')
+    for path, values in experiment.static_axes:
+        require(
+            are_distinct(values),
+            f'static_axes ({path})',
+            values,
+            'distinct (in float32)',
+        )
         allowed = 'without None, which tables take for a missing value'
-        require(None not in values, f'loop ({path})', values, allowed)
+        require(None not in values, f'static_axes ({path})', values, allowed)
 
 
 def _check_groups(experiment: Experiment) -> None:

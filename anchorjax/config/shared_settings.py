@@ -13,7 +13,7 @@ def set_small_anchors(config: ml_collections.ConfigDict) -> None:
     # An evaluation of the default's 8,192 takes as long as 67 of these steps (measured
     # on 2 cores), and there is one every 100 to 150 steps; 512 take as long as 5. A
     # share of 512 has a standard error of 0.02 at most, and seeds differ by more.
-    config.task.probe_examples = 512
+    config.task.eval_examples = 512
     config.model.width = config.model.head_dim = 64
     config.model.mlp_dim = 192
     config.train.batch_size = 128

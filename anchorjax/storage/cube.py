@@ -27,15 +27,15 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
 
     Besides the fields of a Record it has fit_loss, in nats: that on training examples,
     of the parameters at a step, where train_loss is a mean over the steps since the
-    last record. It is the mean over `Task.trained_probes`; in a task that has none of
-    them it is the train loss.
+    last record. It is the mean over `Task.trained_eval_sets`; in a task that has none
+    of them it is the train loss.
 
     And for every member: trained; diverged (the first step that was not finite, the
     last one if its parameters then give a loss that is not; -1: none); converged (see
     `has_converged`); environment (index in the manifest of the last one; -1: none);
     environments (how many it was trained in).
 
-    Cohorts may have different probes or groups (another length, other unseen pairs):
+    Cohorts may have different eval sets or groups (another length, other unseen pairs):
     the cube has those of all, with NaN where a member has no such thing.
 
     Raises:
@@ -90,7 +90,7 @@ def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
     if done:
         curves = chunk.folder.read_curves()
         _require_curves_of(folder, chunk, curves, task)
-        is_finite = np.isfinite(curves['probe_loss'][-1]).all(-1)
+        is_finite = np.isfinite(curves['eval_set_loss'][-1]).all(-1)
         diverges_last = (curves['diverged'] < 0) & ~is_finite
         curves['diverged'] = np.where(diverges_last, steps[-1], curves['diverged'])
         used = curves['environments'][:, 1].tolist()  # [stretches, (from step, index)]
@@ -114,10 +114,10 @@ def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
 
 def measure_fit(curves: dict[str, np.ndarray], task: Task) -> np.ndarray:
     """The loss on training examples, of the parameters at each step, [S, M] in nats."""
-    places = _find_trained_probes(task)
+    places = _find_trained_eval_sets(task)
     if not places:
         return curves['train_loss']
-    return curves['probe_loss'][..., places].mean(-1)
+    return curves['eval_set_loss'][..., places].mean(-1)
 
 
 def has_converged(
@@ -130,7 +130,7 @@ def has_converged(
     scores nothing has a loss of 0.
     """
     is_low = measure_fit(curves, task)[-1] <= limit  # NaN: False
-    places = _find_trained_probes(task)
+    places = _find_trained_eval_sets(task)
     if places:
         mapping = task.mapping_names.index(task.trained_mapping)
         right_MP = curves['token_agreement'][-1][:, places, mapping]
@@ -138,9 +138,9 @@ def has_converged(
     return is_low & (curves['diverged'] < 0)
 
 
-def _find_trained_probes(task: Task) -> list[int]:
-    names = task.probe_names
-    return [names.index(name) for name in task.trained_probes if name in names]
+def _find_trained_eval_sets(task: Task) -> list[int]:
+    names = task.eval_set_names
+    return [names.index(name) for name in task.trained_eval_sets if name in names]
 
 
 def _require_curves_of(

@@ -45,7 +45,7 @@ def describe_deviations(
 def name_offset(task: Task, index: int) -> str:
     """The name of an entry of the histogram: a rule of the task, or a distance.
 
-    'inferential − 3' is the inferential answer less 3.
+    'composed − 3' is the composed answer less 3.
     """
     offset = index - DEVIATION_LIMIT
     if offset in task.offset_names:

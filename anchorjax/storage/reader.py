@@ -1,7 +1,7 @@
 """The numbers of a sweep: a labelled cube, a table, the parameters of a member.
 
 run = api.open('runs/phase')
-run.results.agreement.sel(probe='unseen', mapping='inferential')  # the last step
+run.results.agreement.sel(eval_set='unseen', mapping='composed')  # the last step
 run.params(gamma=2.04, depth=3, seed=0)  # a tree of arrays
 """
 
@@ -55,7 +55,7 @@ class Run:
 
     @functools.cached_property
     def curves(self) -> xr.Dataset:
-        """All records, by axis of the grid, step, probe, mapping, group and offset."""
+        """All records, by axis, step, eval set, mapping, group and offset."""
         return read_cube(self.folder)
 
     @functools.cached_property
@@ -68,11 +68,11 @@ class Run:
         """One row per member: its point, then its numbers at the last step.
 
         A task whose answers are texts adds the perplexity (of a token, from the loss)
-        and, of every probe, the share of right tokens. A task whose answers are numbers
-        adds, for the probe of `Task.deviation`, agreement by group, the share of
-        answers within 1 and 2 of the mapping's, and the most frequent answer with its
-        share; see `deviations.describe_deviations`. The anchor task adds `solution`,
-        which `solution.name_ends` finds.
+        and, of every eval set, the share of right tokens. A task whose answers are
+        numbers adds, for the eval set of `Task.deviation`, agreement by group, the
+        share of answers within 1 and 2 of the mapping's, and the most frequent answer
+        with its share; see `deviations.describe_deviations`. The anchor task adds
+        `solution`, which `solution.name_ends` finds.
 
         A new table every time: it is the caller's to change.
         """
@@ -250,29 +250,29 @@ def _tabulate_members(run: Run) -> pd.DataFrame:
     if is_text:
         place = table.columns.get_loc('train_loss') + 1
         table.insert(place, 'train_perplexity', np.exp(table.train_loss))
-    for probe in results.probe.values:
-        loss = results.probe_loss.sel(probe=probe)
-        table[f'loss_{probe}'] = loss.to_series()
+    for eval_set in results.eval_set.values:
+        loss = results.eval_set_loss.sel(eval_set=eval_set)
+        table[f'loss_{eval_set}'] = loss.to_series()
         if is_text:
-            table[f'perplexity_{probe}'] = np.exp(loss).to_series()
+            table[f'perplexity_{eval_set}'] = np.exp(loss).to_series()
         for mapping in results.mapping.values:
-            agreement = results.agreement.sel(probe=probe, mapping=mapping)
-            table[f'{probe}_{mapping}'] = agreement.to_series()
+            agreement = results.agreement.sel(eval_set=eval_set, mapping=mapping)
+            table[f'{eval_set}_{mapping}'] = agreement.to_series()
     if is_text:
         of_tokens = results.token_agreement.sel(mapping=task.trained_mapping)
-        for probe in results.probe.values:
-            table[f'{probe}_tokens'] = of_tokens.sel(probe=probe).to_series()
+        for eval_set in results.eval_set.values:
+            table[f'{eval_set}_tokens'] = of_tokens.sel(eval_set=eval_set).to_series()
     deviation = _find_deviation(run.experiment)
     if deviation is not None:
-        probe, _ = deviation
-        by_group = results.agreement_by_group.sel(probe=probe)
+        eval_set, _ = deviation
+        by_group = results.agreement_by_group.sel(eval_set=eval_set)
         for mapping in results.mapping.values:
             for group in results.group.values:
                 agreement = by_group.sel(mapping=mapping, group=group)
-                table[f'{probe}_{mapping}_{group}'] = agreement.to_series()
+                table[f'{eval_set}_{mapping}_{group}'] = agreement.to_series()
         described = describe_deviations(run.experiment, results.deviation)
         for name, values in described.items():
-            table[f'{probe}_{name}'] = values
-    if 'inferential' in results.mapping.values:
+            table[f'{eval_set}_{name}'] = values
+    if 'composed' in results.mapping.values:
         table['solution'] = name_ends(table)
-    return table.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()
+    return table.drop(columns=['eval_set', 'mapping'], errors='ignore').reset_index()

@@ -1,11 +1,11 @@
-"""Which solution a trained member has reached, by its agreement on the probes."""
+"""Which solution a trained member has reached, by its agreement on the eval sets."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
-UNSEEN_MAPPINGS = ('inferential', 'symmetric')  # possible answers to the unseen pair
+UNSEEN_MAPPINGS = ('composed', 'symmetric')  # possible answers to the unseen pair
 SOLUTIONS = (
     *UNSEEN_MAPPINGS,
     'half and half',
@@ -27,11 +27,11 @@ MORE_THAN_A_TABLE = 0.5
 def classify_members(members: pd.DataFrame) -> pd.Series:
     """The one of SOLUTIONS that each member has reached, the first that fits.
 
-    inferential    it answers the unseen pair by composition
+    composed    it answers the unseen pair by composition
     symmetric      it answers it as the reversed pair, and at least half of the held-out
                    seen pairs rightly
     memorizing     it does not generalize on seen pairs
-    half and half  inferential with the key at some positions, symmetric at all others
+    half and half  composed with the key at some positions, symmetric at all others
     third          another shift of x answers the unseen pair
     other          several rules at once, or none
 
@@ -45,13 +45,13 @@ def classify_members(members: pd.DataFrame) -> pd.Series:
       members: rows of `Run.members` or of a members.csv; what a task does not ask is
         no column, or NaN.
     """
-    inferential = _read_share(members, 'unseen_inferential')
+    composed = _read_share(members, 'unseen_composed')
     symmetric = _read_share(members, 'unseen_symmetric')
     heldout = _read_share(members, 'seen_heldout_assigned')
     most_frequent = _read_share(members, 'unseen_answer_share')
     rules = {
         '': ~members.trained.astype(bool),
-        'inferential': (inferential >= SOLVED) & (inferential >= symmetric),
+        'composed': (composed >= SOLVED) & (composed >= symmetric),
         'symmetric': (symmetric >= SOLVED) & (heldout >= MORE_THAN_A_TABLE),
         'memorizing': heldout < SEEN_ENOUGH,
         'half and half': is_half_and_half(_read_positions(members)),
@@ -126,7 +126,7 @@ def list_names(names: Iterable[str]) -> list[str]:
 
 
 def _name_third(answer: str) -> str:
-    """'third (2, 4)' of '(2, 4) or (4, 2)'; 'third (inferential − 3)' of no pair."""
+    """'third (2, 4)' of '(2, 4) or (4, 2)'; 'third (composed − 3)' of no pair."""
     if not answer.startswith('('):
         return f'{THIRD} ({answer})'
     pairs = []

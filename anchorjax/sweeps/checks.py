@@ -19,7 +19,7 @@ from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, random_key
 from anchorjax.limits import above, at_least, at_most, check_value
 from anchorjax.model import Activations, draw_params
-from anchorjax.task import Batch, Probes, Task, TaskConfig
+from anchorjax.task import Batch, EvalSets, Task, TaskConfig
 from anchorjax.training.forward import forward
 
 _MOST_TOKENS = 2**18  # of the training examples that are looked at
@@ -70,44 +70,44 @@ def _check_task(config: TaskConfig, seed: int) -> None:
     def lower() -> jax.stages.Lowered:
         made = config.make()
 
-        def draw(key: jax.Array, number_B: jax.Array) -> tuple[Batch, Probes]:
+        def draw(key: jax.Array, number_B: jax.Array) -> tuple[Batch, EvalSets]:
             data = made.make_data(key)
-            return made.batch(data, number_B), made.probes(data)
+            return made.batch(data, number_B), made.eval_sets(data)
 
         return jax.jit(draw).lower(key, number_B)
 
     lowered = lower()
-    batch, probes = lowered.out_info
+    batch, eval_sets = lowered.out_info
     _check_batch_shapes(task, batch, size)
-    _check_probe_shapes(task, probes)
+    _check_eval_set_shapes(task, eval_sets)
     is_same = _digest(lowered) == _digest(lower())
     require(is_same, 'task.name', config.name, _DRAWN_ELSEWHERE)
     compiled = lowered.compile(compiler_options=_COMPILER)
-    batch, probes = jax.device_get(compiled(key, number_B))
+    batch, eval_sets = jax.device_get(compiled(key, number_B))
     _check_batch(task, batch)
-    _check_probes(task, probes)
+    _check_eval_sets(task, eval_sets)
     _check_roles(task, batch.tokens_BT)
 
 
 def _check_names(task: Task) -> None:
-    for field in ('probe_names', 'mapping_names', 'group_names'):
+    for field in ('eval_set_names', 'mapping_names', 'group_names'):
         names = getattr(task, field)
         require(len(set(names)) == len(names), f'Task.{field}', names, 'distinct')
-    for field in ('probe_names', 'mapping_names'):
+    for field in ('eval_set_names', 'mapping_names'):
         require(len(getattr(task, field)) > 0, f'Task.{field}', (), 'at least one')
-    probes, mappings = task.probe_names, task.mapping_names
+    eval_sets, mappings = task.eval_set_names, task.mapping_names
     is_known = task.trained_mapping in mappings
     allowed = f'one of {mappings}'
     require(is_known, 'Task.trained_mapping', task.trained_mapping, allowed)
-    trained = task.trained_probes
-    # A task without this probe may leave the default.
-    is_default = trained == Task._field_defaults['trained_probes']
-    is_known = is_default or {*trained} <= {*probes}
-    require(is_known, 'Task.trained_probes', trained, f'among {probes}')
+    trained = task.trained_eval_sets
+    # A task without this eval set may leave the default.
+    is_default = trained == Task._field_defaults['trained_eval_sets']
+    is_known = is_default or {*trained} <= {*eval_sets}
+    require(is_known, 'Task.trained_eval_sets', trained, f'among {eval_sets}')
     if task.deviation is not None:
-        probe, mapping = task.deviation
-        is_known = probe in probes and mapping in mappings
-        allowed = f'of a probe {probes} and a mapping {mappings}'
+        eval_set, mapping = task.deviation
+        is_known = eval_set in eval_sets and mapping in mappings
+        allowed = f'of an eval set {eval_sets} and a mapping {mappings}'
         require(is_known, 'Task.deviation', task.deviation, allowed)
 
 
@@ -122,29 +122,31 @@ def _check_batch_shapes(task: Task, batch: Any, size: int) -> None:
         _check_leaf('batch.weights_BQ', batch.weights_BQ, (size, num_scored), where)
 
 
-def _check_probe_shapes(task: Task, probes: Any) -> None:
-    is_probes = isinstance(probes, Probes)
-    require(is_probes, 'Task.probes', type(probes).__name__, 'Probes')
-    num_probes, num_mappings = len(task.probe_names), len(task.mapping_names)
+def _check_eval_set_shapes(task: Task, eval_sets: Any) -> None:
+    is_eval_sets = isinstance(eval_sets, EvalSets)
+    require(is_eval_sets, 'Task.eval_sets', type(eval_sets).__name__, 'EvalSets')
+    num_eval_sets, num_mappings = len(task.eval_set_names), len(task.mapping_names)
     num_scored = 1 if task.last_only else task.seq_len
-    shape = jnp.shape(probes.tokens_PBT)
+    shape = jnp.shape(eval_sets.tokens_PBT)
     size = shape[1] if len(shape) == 3 else 0
-    allowed = f'({num_probes} probes, sequences, {task.seq_len})'
-    is_stack = size > 0 and shape == (num_probes, size, task.seq_len)
-    require(is_stack, 'probes.tokens_PBT.shape', shape, allowed)
-    where = f'of {num_probes} probes, {num_mappings} mappings and {size} sequences'
+    allowed = f'({num_eval_sets} eval sets, sequences, {task.seq_len})'
+    is_stack = size > 0 and shape == (num_eval_sets, size, task.seq_len)
+    require(is_stack, 'eval_sets.tokens_PBT.shape', shape, allowed)
+    where = (
+        f'of {num_eval_sets} eval sets, {num_mappings} mappings and {size} sequences'
+    )
     leaves = {
         'tokens_PBT': shape,
-        'targets_PRBQ': (num_probes, num_mappings, size, num_scored),
-        'weights_PBQ': (num_probes, size, num_scored),
-        'groups_PB': (num_probes, size),
+        'targets_PRBQ': (num_eval_sets, num_mappings, size, num_scored),
+        'weights_PBQ': (num_eval_sets, size, num_scored),
+        'groups_PB': (num_eval_sets, size),
     }
     for field, expected in leaves.items():
-        leaf = getattr(probes, field)
+        leaf = getattr(eval_sets, field)
         if leaf is not None or field in ('tokens_PBT', 'targets_PRBQ'):
-            _check_leaf(f'probes.{field}', leaf, expected, where)
-    has_groups = probes.groups_PB is not None
-    allowed = 'given if probes have groups_PB, and only then'
+            _check_leaf(f'eval_sets.{field}', leaf, expected, where)
+    has_groups = eval_sets.groups_PB is not None
+    allowed = 'given if eval sets have groups_PB, and only then'
     is_both = has_groups == (task.group_names != ())
     require(is_both, 'Task.group_names', task.group_names, allowed)
 
@@ -169,19 +171,23 @@ def _check_batch(task: Task, batch: Batch) -> None:
     _check_weights('batch.weights_BQ', batch.weights_BQ)
 
 
-def _check_probes(task: Task, probes: Probes) -> None:
+def _check_eval_sets(task: Task, eval_sets: EvalSets) -> None:
     """The answers of other mappings may be none: a rule may leave the vocabulary."""
     end = task.vocab
     trained = task.mapping_names.index(task.trained_mapping)
-    answers = probes.targets_PRBQ[:, trained]
-    _check_range('probes.tokens_PBT', probes.tokens_PBT, end, 'task.vocab')
-    _check_range('probes.targets_PRBQ', answers, end, 'task.vocab')
-    if probes.weights_PBQ is not None:
-        for name, weights_BQ in zip(task.probe_names, probes.weights_PBQ, strict=True):
-            _check_weights(f'probes.weights_PBQ of {name!r}', weights_BQ)
-    if probes.groups_PB is not None:
+    answers = eval_sets.targets_PRBQ[:, trained]
+    _check_range('eval_sets.tokens_PBT', eval_sets.tokens_PBT, end, 'task.vocab')
+    _check_range('eval_sets.targets_PRBQ', answers, end, 'task.vocab')
+    if eval_sets.weights_PBQ is not None:
+        for name, weights_BQ in zip(
+            task.eval_set_names, eval_sets.weights_PBQ, strict=True
+        ):
+            _check_weights(f'eval_sets.weights_PBQ of {name!r}', weights_BQ)
+    if eval_sets.groups_PB is not None:
         number = len(task.group_names)
-        _check_range('probes.groups_PB', probes.groups_PB, number, 'Task.group_names')
+        _check_range(
+            'eval_sets.groups_PB', eval_sets.groups_PB, number, 'Task.group_names'
+        )
 
 
 def _check_roles(task: Task, tokens_BT: np.ndarray) -> None:

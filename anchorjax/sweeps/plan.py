@@ -31,9 +31,9 @@ WEEK = 7 * 24 * 3600.0
 _PASSES = 16
 # Rows of the square matrix that is timed. With 1,024 on an H100, which they do not
 # fill, an estimate came out 13 times too long; with more it was not tried there again.
-_PROBE_SIZE_ON_CPU = 1024
-_PROBE_SIZE = 8192
-_PROBE_TRIES = 3
+_EVAL_SET_SIZE_ON_CPU = 1024
+_EVAL_SET_SIZE = 8192
+_EVAL_SET_TRIES = 3
 _MOST_TABLE_ROWS = 40
 _MOST_COHORTS_SHOWN = 12
 _WIDEST_VALUES = 60  # characters of an axis's values
@@ -207,7 +207,7 @@ def _measure_rates(precision: str) -> tuple[float, float]:
         return 0.5 * x + 1e-3
 
     on_cpu = jax.default_backend() == 'cpu'
-    size = _PROBE_SIZE_ON_CPU if on_cpu else _PROBE_SIZE
+    size = _EVAL_SET_SIZE_ON_CPU if on_cpu else _EVAL_SET_SIZE
     with jax.default_matmul_precision(precision):
         products = _measure_calls(multiply, size, repeats=8)
     passes = _measure_calls(halve, size, repeats=50)
@@ -233,7 +233,7 @@ def _measure_calls(
 
     call_on_all()  # compiles
     seconds = []
-    for _ in range(_PROBE_TRIES):
+    for _ in range(_EVAL_SET_TRIES):
         started = time.perf_counter()
         call_on_all()
         seconds.append(time.perf_counter() - started)
@@ -314,8 +314,8 @@ def _name_agreements(run: Run) -> dict[str, str]:
     if task.headings:
         return dict(task.headings)
     names = {}
-    for probe in task.probe_names:
-        names[f'{probe}_{task.trained_mapping}'] = probe
+    for eval_set in task.eval_set_names:
+        names[f'{eval_set}_{task.trained_mapping}'] = eval_set
     return names
 
 

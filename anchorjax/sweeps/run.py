@@ -164,13 +164,13 @@ def _mean_finite(losses: np.ndarray) -> float:
 
 
 def _mean_held_out(experiment: Experiment, record: Record, members: int) -> float:
-    """The mean accuracy on the held-out probe; NaN in a task without one."""
+    """The mean accuracy on the held-out eval set; NaN in a task without one."""
     task = experiment.task.make()
-    if 'seen_heldout' not in task.probe_names:
+    if 'seen_heldout' not in task.eval_set_names:
         return np.nan
-    probe = task.probe_names.index('seen_heldout')
+    eval_set = task.eval_set_names.index('seen_heldout')
     mapping = task.mapping_names.index(task.trained_mapping)
-    return float(np.mean(record.agreement[:members, probe, mapping]))
+    return float(np.mean(record.agreement[:members, eval_set, mapping]))
 
 
 def _start(

@@ -1,6 +1,6 @@
 """The tasks by name. A new task is a new file, and its config a new entry here."""
 
-from anchorjax.task import Batch, Probes, Task, TaskConfig
+from anchorjax.task import Batch, EvalSets, Task, TaskConfig
 from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.anchors import AnchorsConfig

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, Probes, Task, keep_key
+from anchorjax.task import Batch, EvalSets, Task, keep_key
 from anchorjax.tasks import texts
 from anchorjax.tasks.texts import LossOn, Texts
 
@@ -39,12 +39,12 @@ class AdditionConfig:
     # 'digits': '12+34=46' and END, character by character; 'numbers': the tokens 12 and
     # 34, whose answer is the token 46.
     encoding: Literal['digits', 'numbers'] = 'digits'
-    # Training examples; the other pairs outside the square are the probe seen_heldout.
-    # 0: all of them.
+    # Training examples; the other pairs outside the square are the eval set
+    # seen_heldout. 0: all of them.
     num_examples: Annotated[int, at_least(0)] = 0
     loss_on: LossOn = 'answer'  # digits only
     score_end: bool = True  # whether END belongs to the answer; digits only
-    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 2048  # per probe
+    eval_examples: Annotated[int, at_least(1), at_most(2**20)] = 2048  # per eval set
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -68,10 +68,10 @@ class AdditionConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_train,
-            probe_names=tuple(_probed(self)),
+            eval_set_names=tuple(_asked(self)),
             make_data=keep_key,
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
+            eval_sets=functools.partial(make_eval_sets, self),
             last_only=is_number,
             deviation=('test', 'assigned') if is_number else None,
             group_names=region_names(),
@@ -225,28 +225,28 @@ def make_batch(config: AdditionConfig, key: jax.Array, index_B: jax.Array) -> Ba
     return texts.to_training_batch(written, config.loss_on)
 
 
-class ProbedPairs(NamedTuple):
-    """The pairs of a probe, [B]; those that are not real fill it up."""
+class AskedPairs(NamedTuple):
+    """The pairs of an eval set, [B]; those that are not real fill it up."""
 
     a_B: jax.Array
     b_B: jax.Array
     is_real_B: jax.Array
 
 
-def list_probed_pairs(config: AdditionConfig, key: jax.Array) -> dict[str, ProbedPairs]:
-    """By probe: trained pairs, pairs kept out at random if any are, and the square."""
+def list_asked_pairs(config: AdditionConfig, key: jax.Array) -> dict[str, AskedPairs]:
+    """By eval set: trained pairs, pairs kept out at random, if any, and the square."""
     pairs = {}
-    for probe, (find_pair, first, count) in _probed(config).items():
-        chosen = texts.choose(first, count, config.probe_examples)
+    for eval_set, (find_pair, first, count) in _asked(config).items():
+        chosen = texts.choose(first, count, config.eval_examples)
         a_B, b_B = find_pair(config, key, chosen.row_B)
-        pairs[probe] = ProbedPairs(a_B, b_B, chosen.is_real_B)
+        pairs[eval_set] = AskedPairs(a_B, b_B, chosen.is_real_B)
     return pairs
 
 
-def make_probes(config: AdditionConfig, key: jax.Array) -> Probes:
-    """The questions about the probed pairs, grouped by region."""
+def make_eval_sets(config: AdditionConfig, key: jax.Array) -> EvalSets:
+    """The questions about the asked pairs, grouped by region."""
     asked, are_real, groups = [], [], []
-    for a_B, b_B, is_real_B in list_probed_pairs(config, key).values():
+    for a_B, b_B, is_real_B in list_asked_pairs(config, key).values():
         if config.encoding == 'numbers':
             asked.append(_ask_numbers(a_B, b_B))
         else:
@@ -254,18 +254,18 @@ def make_probes(config: AdditionConfig, key: jax.Array) -> Probes:
             asked.append(texts.to_scored_batch(written, config.score_end))
         are_real.append(is_real_B)
         groups.append(find_region(config, a_B, b_B))
-    return texts.join_probes(asked, are_real, groups)
+    return texts.join_eval_sets(asked, are_real, groups)
 
 
 def _ask_numbers(a_B: jax.Array, b_B: jax.Array) -> Batch:
     return Batch(jnp.stack([a_B, b_B], axis=-1), (a_B + b_B)[:, None])
 
 
-def _probed(config: AdditionConfig) -> dict[str, tuple[Callable, int, int]]:
-    """{probe: (numbers to pairs, first number, how many there are)}."""
-    probed = {'seen_train': (training_pair, 0, config.num_train)}
+def _asked(config: AdditionConfig) -> dict[str, tuple[Callable, int, int]]:
+    """{eval set: (numbers to pairs, first number, how many there are)}."""
+    asked = {'seen_train': (training_pair, 0, config.num_train)}
     num_kept_out = config.num_outside - config.num_train
     if num_kept_out:
-        probed['seen_heldout'] = (training_pair, config.num_train, num_kept_out)
-    probed['test'] = (test_pair, 0, config.num_inside)
-    return probed
+        asked['seen_heldout'] = (training_pair, config.num_train, num_kept_out)
+    asked['test'] = (test_pair, 0, config.num_inside)
+    return asked

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
-from anchorjax.task import Batch, Probes, Task, number_all
+from anchorjax.task import Batch, EvalSets, Task, number_all
 
 ROLES = ('key', 'anchor_1', 'anchor_2')
 HEADINGS = {
@@ -50,10 +50,10 @@ class AnchorPermutationsConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_trained * self.num_keys,
-            probe_names=('seen_train', 'unseen'),
+            eval_set_names=('seen_train', 'unseen'),
             make_data=functools.partial(make_data, self),
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
+            eval_sets=functools.partial(make_eval_sets, self),
             mapping_names=('assigned', 'symmetric'),
             headings=HEADINGS,
             role_names=ROLES,
@@ -121,7 +121,7 @@ def make_batch(
     return Batch(tokens_BT, compose(data.permutations, key_B, pair_B)[:, None])
 
 
-def make_probes(config: AnchorPermutationsConfig, data: Data) -> Probes:
+def make_eval_sets(config: AnchorPermutationsConfig, data: Data) -> EvalSets:
     """All examples of the trained and of the unseen pairs; the shorter row is padded.
 
     'assigned' is the composition, 'symmetric' that of the reversed pair.
@@ -135,7 +135,7 @@ def make_probes(config: AnchorPermutationsConfig, data: Data) -> Probes:
     assigned_PB = compose(data.permutations, key_PB, pair_PB)
     symmetric_PB = compose(data.permutations, key_PB, reversed_PB)
     targets_PRB = jnp.stack([assigned_PB, symmetric_PB], axis=1)
-    return Probes(tokens_PBT, targets_PRB[..., None], weights_PB[..., None])
+    return EvalSets(tokens_PBT, targets_PRB[..., None], weights_PB[..., None])
 
 
 def find_roles(tokens_BT: jax.Array) -> jax.Array:

@@ -19,13 +19,13 @@ import numpy as np
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, check_fields, require_default
 from anchorjax.permutation import draw_bits
-from anchorjax.task import Batch, Probes, Task
+from anchorjax.task import Batch, EvalSets, Task
 
-MAPPINGS = ('inferential', 'symmetric', 'assigned')
+MAPPINGS = ('composed', 'symmetric', 'assigned')
 ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')
 HEADINGS = {
     'seen_heldout_assigned': 'held-out',
-    'unseen_inferential': 'inferential',
+    'unseen_composed': 'composed',
     'unseen_symmetric': 'symmetric',
 }
 # (a1, a2, shift) of P1 v1 Sec 6 in its order, for (a1, a2) and (a2, a1) (PAPERS 1.5).
@@ -79,12 +79,12 @@ class AnchorsConfig:
     # Share of each unordered pair's key items that the random splits hold out.
     holdout: Annotated[float, at_least(0), at_most(1)] = 0.1
     vocab: Annotated[int, at_most(2**20)] = 201  # tokens; more than the largest label
-    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 8192  # per probe
+    eval_examples: Annotated[int, at_least(1), at_most(2**20)] = 8192  # per eval set
     # Inferential complexity: this many of WRONG_PAIRS are trained on their wrong shift,
     # in both orders. Needs noninferential=() and the anchors and shifts of the paper.
     complexity: Annotated[int, at_least(0), at_most(len(WRONG_PAIRS))] = 0
-    # By what agreement is recorded besides the probe: the position of the first of the
-    # three tokens, or the pair.
+    # By what agreement is recorded besides the eval set: the position of the first of
+    # the three tokens, or the pair.
     groups: Literal['position', 'pair'] = 'position'
 
     def __post_init__(self) -> None:
@@ -101,17 +101,17 @@ class AnchorsConfig:
 
     def make(self) -> Task:
         """Pure functions, to be jitted and vmapped over seeds."""
-        probed = list_probed_pairs(self)
+        asked = list_asked_pairs(self)
         return Task(
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_train,
-            probe_names=tuple(probed),
+            eval_set_names=tuple(asked),
             make_data=functools.partial(make_data, self),
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
+            eval_sets=functools.partial(make_eval_sets, self),
             mapping_names=MAPPINGS,
-            deviation=('unseen', 'inferential') if self.unseen_pairs else None,
+            deviation=('unseen', 'composed') if self.unseen_pairs else None,
             offset_names=_name_offsets(self) if self.unseen_pairs else {},
             headings=HEADINGS,
             group_names=_name_groups(self),
@@ -289,18 +289,18 @@ def name_pair(a: int, b: int) -> str:
 def list_shifts(config: AnchorsConfig) -> np.ndarray:
     """Answer minus key item of every mapping for every pair, [pair, R] (P1 Sec 4).
 
-    inferential: the composition. assigned: the training label, or for an unseen pair
+    composed: the composition. assigned: the training label, or for an unseen pair
     what it would be. symmetric: what is assigned to the reversed pair, which is how a
     memorizer answers an unseen pair.
     """
     shift = config.shift_of
-    inferential = {}
+    composed = {}
     for a, b in list_pairs(config).tolist():
-        inferential[a, b] = shift[a] + shift[b]
-    assigned = inferential | config.exceptions
+        composed[a, b] = shift[a] + shift[b]
+    assigned = composed | config.exceptions
     rows = []
-    for a, b in inferential:
-        rows.append((inferential[a, b], assigned[b, a], assigned[a, b]))
+    for a, b in composed:
+        rows.append((composed[a, b], assigned[b, a], assigned[a, b]))
     return np.array(rows, np.int32)
 
 
@@ -416,7 +416,7 @@ def find_roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
 
 def make_batch(config: AnchorsConfig, data: Data, index_B: jax.Array) -> Batch:
     """The training examples with these numbers, the seen pairs in turn."""
-    seen, _ = list_probed_pairs(config)['seen_train']
+    seen, _ = list_asked_pairs(config)['seen_train']
     pair_B = jnp.asarray(seen)[index_B % len(seen)]
     drawn = draw_sequences(config, data, data.key, pair_B, index_B, heldout=False)
     shifts = list_shifts(config)
@@ -424,18 +424,18 @@ def make_batch(config: AnchorsConfig, data: Data, index_B: jax.Array) -> Batch:
     return Batch(drawn.tokens_BT, (drawn.x_B + shift_B)[:, None])
 
 
-def make_probes(config: AnchorsConfig, data: Data) -> Probes:
-    """The sequences of every probe, with all three answers.
+def make_eval_sets(config: AnchorsConfig, data: Data) -> EvalSets:
+    """The sequences of every eval set, with all three answers.
 
     Those of seen_train are training examples; if there are fewer of these than
-    `probe_examples`, the rest has no weight.
+    `eval_examples`, the rest has no weight.
     """
     shifts = list_shifts(config)
     base_key = jax.random.fold_in(data.key, config.num_examples)
     tokens, targets, groups = [], [], []
-    for i, (name, (rows, heldout)) in enumerate(list_probed_pairs(config).items()):
+    for i, (name, (rows, heldout)) in enumerate(list_asked_pairs(config).items()):
         key = jax.random.fold_in(base_key, i)
-        number_B = jnp.arange(config.probe_examples)
+        number_B = jnp.arange(config.eval_examples)
         if name == 'seen_train':
             key, number_B = data.key, number_B % config.num_train
         pair_B = jnp.asarray(rows)[number_B % len(rows)]
@@ -445,15 +445,17 @@ def make_probes(config: AnchorsConfig, data: Data) -> Probes:
         targets.append(answers_RB[..., None])
         groups.append(pair_B if config.groups == 'pair' else drawn.column_B)
     weights_PBQ = None
-    if config.num_train < config.probe_examples:
-        is_real_B = jnp.arange(config.probe_examples) < config.num_train
-        ones_PB = jnp.ones((len(tokens), config.probe_examples), jnp.float32)
+    if config.num_train < config.eval_examples:
+        is_real_B = jnp.arange(config.eval_examples) < config.num_train
+        ones_PB = jnp.ones((len(tokens), config.eval_examples), jnp.float32)
         weights_PBQ = ones_PB.at[0].set(is_real_B.astype(jnp.float32))[..., None]
-    return Probes(jnp.stack(tokens), jnp.stack(targets), weights_PBQ, jnp.stack(groups))
+    return EvalSets(
+        jnp.stack(tokens), jnp.stack(targets), weights_PBQ, jnp.stack(groups)
+    )
 
 
-def list_probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
-    """{probe: (rows of `list_pairs`, whether its key items are held out)}.
+def list_asked_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
+    """{eval set: (rows of `list_pairs`, whether its key items are held out)}.
 
     The first unseen pair is `unseen`; others have names such as `unseen_34`. Their key
     items are those that the split trains with other pairs of the kind.
@@ -463,34 +465,34 @@ def list_probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool
         if (a, b) not in config.unseen_pairs:
             seen.append(row)
     seen_rows = np.array(seen, np.int32)
-    probed = {'seen_train': (seen_rows, False), 'seen_heldout': (seen_rows, True)}
+    asked = {'seen_train': (seen_rows, False), 'seen_heldout': (seen_rows, True)}
     for i, pair in enumerate(config.unseen_pairs):
         name = 'unseen' if i == 0 else f'unseen_{name_pair(*pair)}'
         row = find_row(config, pair)
-        probed[name] = (np.array([row]), False)
-    return probed
+        asked[name] = (np.array([row]), False)
+    return asked
 
 
 def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
     """Which rule an answer to the first unseen pair follows, by its deviation.
 
-    The deviation is the answer minus the inferential one. A network that answers like
+    The deviation is the answer minus the composed one. A network that answers like
     another pair of anchors was trained has that pair's shift.
     """
     rows = list_pairs(config).tolist()
     unseen = find_row(config, config.unseen_pairs[0])
     shifts = list_shifts(config)
-    inferential, symmetric, _ = shifts[unseen]
+    composed, symmetric, _ = shifts[unseen]
     names: dict[int, str] = {}
     for row, (_, _, assigned) in enumerate(shifts):
         is_trained = tuple(rows[row]) not in config.unseen_pairs
         if is_trained:
             a, b = rows[row]
-            offset = int(assigned - inferential)
+            offset = int(assigned - composed)
             names[offset] = names.get(offset, '') + f'({a}, {b})'
     names = {offset: name.replace(')(', ') or (') for offset, name in names.items()}
-    names[int(symmetric - inferential)] = 'symmetric'
-    names[0] = 'inferential'
+    names[int(symmetric - composed)] = 'symmetric'
+    names[0] = 'composed'
     return names
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import draw_bits
-from anchorjax.task import Batch, Probes, Task
+from anchorjax.task import Batch, EvalSets, Task
 
 # assigned: the training label. sum: key plus anchors, also of memory anchors.
 MAPPINGS = ('assigned', 'sum')
@@ -53,7 +53,7 @@ class MemoryReasoningConfig:
     # Of all trained combinations together; each gets the same number of them.
     num_examples: Annotated[int, at_most(2**31 - 1)] = 200_000
     vocab: Annotated[int, at_most(2**20)] = 161  # the largest label is 160
-    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 8192  # per probe
+    eval_examples: Annotated[int, at_least(1), at_most(2**20)] = 8192  # per eval set
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -72,11 +72,11 @@ class MemoryReasoningConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_per_combination * self.num_trained,
-            probe_names=tuple(list_probes(self)),
+            eval_set_names=tuple(list_eval_sets(self)),
             make_data=functools.partial(make_data, self),
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
-            trained_probes=('memory', 'reasoning_train'),
+            eval_sets=functools.partial(make_eval_sets, self),
+            trained_eval_sets=('memory', 'reasoning_train'),
             mapping_names=MAPPINGS,
             deviation=('reasoning_test', 'sum') if self.masked else None,
             offset_names={0: 'sum'} if self.masked else {},
@@ -336,7 +336,7 @@ def roles(config: MemoryReasoningConfig, tokens_BT: jax.Array) -> jax.Array:
     return jnp.where(is_item_BT, offset_BT, other_T)  # the items' names come first
 
 
-class Probe(NamedTuple):
+class EvalSet(NamedTuple):
     """A contiguous range of combinations of anchors."""
 
     first: int  # a row of `combinations`
@@ -344,25 +344,31 @@ class Probe(NamedTuple):
     is_trained: bool
 
 
-def list_probes(config: MemoryReasoningConfig) -> dict[str, Probe]:
-    """The probes by name; without masked combinations there is no reasoning_test."""
+def list_eval_sets(config: MemoryReasoningConfig) -> dict[str, EvalSet]:
+    """The eval sets by name; without masked combinations there is no reasoning_test."""
     num_memory, num_trained = config.num_memory, config.num_trained
-    probes = {
-        'memory': Probe(0, num_memory, is_trained=True),
-        'reasoning_train': Probe(num_memory, num_trained - num_memory, is_trained=True),
+    eval_sets = {
+        'memory': EvalSet(0, num_memory, is_trained=True),
+        'reasoning_train': EvalSet(
+            num_memory, num_trained - num_memory, is_trained=True
+        ),
     }
     if config.masked:
         num_masked = len(config.masked)
-        probes['reasoning_test'] = Probe(num_trained, num_masked, is_trained=False)
-    return probes
+        eval_sets['reasoning_test'] = EvalSet(num_trained, num_masked, is_trained=False)
+    return eval_sets
 
 
-def _draw_probe(config: MemoryReasoningConfig, data: Data, probe: Probe) -> Sequences:
+def _draw_eval_set(
+    config: MemoryReasoningConfig, data: Data, eval_set: EvalSet
+) -> Sequences:
     """Training examples, or new ones of the masked combinations; evenly over these."""
-    i_B = jnp.arange(config.probe_examples)
-    row_B = probe.first + i_B % probe.number
-    if probe.is_trained:
-        round_B = (i_B // probe.number) % config.num_per_combination  # again: no weight
+    i_B = jnp.arange(config.eval_examples)
+    row_B = eval_set.first + i_B % eval_set.number
+    if eval_set.is_trained:
+        round_B = (
+            i_B // eval_set.number
+        ) % config.num_per_combination  # again: no weight
         number_B = round_B * config.num_trained + row_B
         return draw_sequences(config, data.key, row_B, number_B)
     new_key = jax.random.fold_in(data.key, config.num_examples)
@@ -382,21 +388,21 @@ def make_batch(config: MemoryReasoningConfig, data: Data, index_B: jax.Array) ->
     return Batch(drawn.tokens_BT, _find_labels(config, data, drawn)[:, None])
 
 
-def make_probes(config: MemoryReasoningConfig, data: Data) -> Probes:
-    """The sequences of every probe, with both answers.
+def make_eval_sets(config: MemoryReasoningConfig, data: Data) -> EvalSets:
+    """The sequences of every eval set, with both answers.
 
-    Where there are fewer training examples than `probe_examples`, the rest has no
+    Where there are fewer training examples than `eval_examples`, the rest has no
     weight.
     """
     sums_of = combinations(config).sum(-1)
     groups_of = memory_groups(config)
     tokens, answers, groups, num_real = [], [], [], []
-    for probe in list_probes(config).values():
-        number = config.probe_examples
-        if probe.is_trained:
-            number = min(number, probe.number * config.num_per_combination)
+    for eval_set in list_eval_sets(config).values():
+        number = config.eval_examples
+        if eval_set.is_trained:
+            number = min(number, eval_set.number * config.num_per_combination)
         num_real.append(number)
-        drawn = _draw_probe(config, data, probe)
+        drawn = _draw_eval_set(config, data, eval_set)
         label_B = _find_labels(config, data, drawn)
         sum_B = drawn.x_B + jnp.asarray(sums_of)[drawn.row_B]
         tokens.append(drawn.tokens_BT)
@@ -405,11 +411,11 @@ def make_probes(config: MemoryReasoningConfig, data: Data) -> Probes:
     tokens_PBT = jnp.stack(tokens)
     answers_PRB = jnp.stack(answers)
     weights_PBQ = None
-    if min(num_real) < config.probe_examples:
-        is_real_PB = jnp.arange(config.probe_examples) < jnp.array(num_real)[:, None]
+    if min(num_real) < config.eval_examples:
+        is_real_PB = jnp.arange(config.eval_examples) < jnp.array(num_real)[:, None]
         weights_PBQ = is_real_PB.astype(jnp.float32)[..., None]
     groups_PB = jnp.stack(groups) if config.label_ranges else None
-    return Probes(tokens_PBT, answers_PRB[..., None], weights_PBQ, groups_PB)
+    return EvalSets(tokens_PBT, answers_PRB[..., None], weights_PBQ, groups_PB)
 
 
 def _name_groups(config: MemoryReasoningConfig) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Next-token prediction on PrOntoQA with proofs and on stories (P2 Figs 1, 7).
 
-Half of the sequences are of each source, and the loss of each is recorded: the probes
-are trained and held-out sequences of both. P2 compares them by
+Half of the sequences are of each source, and the loss of each is recorded: the eval
+sets are trained and held-out sequences of both. P2 compares them by
 Delta L = (L_stories - L_prontoqa) / L_prontoqa (PAPERS 2.3).
 
 Reasoning data use few words, and some of them all the time. A network may learn them
@@ -21,7 +21,7 @@ import numpy as np
 
 from anchorjax.errors import ConfigError, UserError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
-from anchorjax.task import Batch, Probes, Task, keep_key
+from anchorjax.task import Batch, EvalSets, Task, keep_key
 from anchorjax.tasks import prontoqa, texts
 from anchorjax.tasks.corpus import token_files
 from anchorjax.tasks.corpus.sample import write_documents
@@ -34,7 +34,7 @@ from anchorjax.tasks.prontoqa.texts import (
 )
 
 SOURCES = ('prontoqa', 'stories')
-PROBES = ('prontoqa', 'stories', 'prontoqa_heldout', 'stories_heldout')
+EVAL_SETS = ('prontoqa', 'stories', 'prontoqa_heldout', 'stories_heldout')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +54,7 @@ class MixtureConfig:
     num_heldout: Annotated[int, at_least(1), at_most(10**5)] = 100  # per source
     seq_len: Annotated[int, at_least(8), at_most(2**14)] = 128  # longer texts are cut
     vocab: Annotated[int, at_least(2), at_most(2**20)] = 8_192  # of both sources
-    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 100  # per probe
+    eval_examples: Annotated[int, at_least(1), at_most(2**20)] = 100  # per eval set
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -71,11 +71,11 @@ class MixtureConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=2 * self.num_sequences,
-            probe_names=PROBES,
+            eval_set_names=EVAL_SETS,
             make_data=keep_key,
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
-            trained_probes=SOURCES,
+            eval_sets=functools.partial(make_eval_sets, self),
+            trained_eval_sets=SOURCES,
             describe_data=functools.partial(describe_sequences, self),
             digest_data=functools.partial(
                 token_files.digest_corpora, self.story_path, self.reasoning_path
@@ -102,17 +102,17 @@ def make_batch(config: MixtureConfig, key: jax.Array, index_B: jax.Array) -> Bat
     return jax.tree.map(choose, *asked)
 
 
-def make_probes(config: MixtureConfig, key: jax.Array) -> Probes:
+def make_eval_sets(config: MixtureConfig, key: jax.Array) -> EvalSets:
     """The first trained sequences of each source, and held-out ones."""
     trained_N = np.arange(config.num_sequences)
     rows = [trained_N for _ in SOURCES]
     rows += [find_heldout(config, source) for source in SOURCES]
     asked, are_real = [], []
     for source, row_N in zip((*SOURCES, *SOURCES), rows, strict=True):
-        chosen = texts.choose(0, len(row_N), config.probe_examples)
+        chosen = texts.choose(0, len(row_N), config.eval_examples)
         asked.append(_ask(config, source, jnp.asarray(row_N)[chosen.row_B]))
         are_real.append(chosen.is_real_B)
-    return texts.join_probes(asked, are_real)
+    return texts.join_eval_sets(asked, are_real)
 
 
 @functools.lru_cache(maxsize=8)
@@ -191,8 +191,8 @@ def read_mixture(config: MixtureConfig) -> Mixture:
       ConfigError: task.vocab is too small for them.
       UserError: a corpus cannot be read, is too short, or has another tokenizer.
     """
-    # They do not depend on what the probes show or the vocabulary.
-    mixture = _make_mixture(dataclasses.replace(config, vocab=2, probe_examples=1))
+    # They do not depend on what the eval sets show or the vocabulary.
+    mixture = _make_mixture(dataclasses.replace(config, vocab=2, eval_examples=1))
     if mixture.vocab > config.vocab:
         raise ConfigError(
             f'task.vocab = {config.vocab}: must be at least the {mixture.vocab} tokens '
@@ -315,7 +315,7 @@ def _write_questions(config: MixtureConfig) -> Sequences:
     asked = prontoqa.ProntoqaConfig(
         hops=config.hops,
         num_examples=config.num_sequences,
-        probe_examples=config.num_heldout,
+        eval_examples=config.num_heldout,
     )
     questions = []
     for question in prontoqa.list_questions(asked):

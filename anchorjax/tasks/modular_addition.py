@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
-from anchorjax.task import Batch, Probes, Task, number_all
+from anchorjax.task import Batch, EvalSets, Task, number_all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,10 +39,10 @@ class ModularAdditionConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_trained,
-            probe_names=('seen_train', 'seen_heldout'),
+            eval_set_names=('seen_train', 'seen_heldout'),
             make_data=functools.partial(draw_order, self),
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
+            eval_sets=functools.partial(make_eval_sets, self),
             headings={
                 'seen_train_assigned': 'trained',
                 'seen_heldout_assigned': 'held out',
@@ -85,8 +85,8 @@ def ask(config: ModularAdditionConfig, question_B: jax.Array) -> Batch:
     return Batch(tokens_BT, ((a_B + b_B) % config.modulus)[..., None])
 
 
-def make_probes(config: ModularAdditionConfig, order: jax.Array) -> Probes:
+def make_eval_sets(config: ModularAdditionConfig, order: jax.Array) -> EvalSets:
     """All trained and all held-out questions; the shorter row is padded."""
     number_PB, weights_PB = number_all(config.num_trained, config.modulus**2)
     asked = ask(config, order[number_PB])
-    return Probes(asked.tokens_BT, asked.targets_BQ[:, None], weights_PB[..., None])
+    return EvalSets(asked.tokens_BT, asked.targets_BQ[:, None], weights_PB[..., None])

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.task import Batch, Probes
+from anchorjax.task import Batch, EvalSets
 
 # Which positions count in the training loss.
 #   answer              the answer and its END
@@ -43,7 +43,7 @@ class Choice(NamedTuple):
     """Rows of a table or numbers of questions to evaluate."""
 
     row_B: jax.Array
-    is_real_B: jax.Array  # False: padding of the probe
+    is_real_B: jax.Array  # False: padding of the eval set
 
 
 def to_training_batch(texts: Texts, loss_on: LossOn) -> Batch:
@@ -105,10 +105,10 @@ def choose(first: int, count: int, size: int) -> Choice:
     return Choice(first + jnp.where(is_real_B, offset_B, 0), is_real_B)
 
 
-def join_probes(
+def join_eval_sets(
     asked: list[Batch], are_real: list[jax.Array], groups: list[jax.Array] | None = None
-) -> Probes:
-    """Probes of one mapping; sequences that are not real get no weight."""
+) -> EvalSets:
+    """Eval sets of one mapping; sequences that are not real get no weight."""
     weights = []
     for batch, is_real_B in zip(asked, are_real, strict=True):
         is_real_B1 = is_real_B[:, None].astype(jnp.float32)
@@ -116,7 +116,7 @@ def join_probes(
         if own is None:
             own = jnp.ones(batch.targets_BQ.shape, jnp.float32)
         weights.append(own * is_real_B1)
-    return Probes(
+    return EvalSets(
         jnp.stack([batch.tokens_BT for batch in asked]),
         jnp.stack([batch.targets_BQ for batch in asked])[:, None],
         jnp.stack(weights),

@@ -11,10 +11,10 @@ DEVIATION_LIMIT = 32  # of |prediction - answer|; larger ones share one bin
 RECORD_DIMS = {
     'train_loss': (),
     'grad_norm': (),
-    'probe_loss': ('probe',),
-    'agreement': ('probe', 'mapping'),
-    'token_agreement': ('probe', 'mapping'),
-    'agreement_by_group': ('probe', 'mapping', 'group'),
+    'eval_set_loss': ('eval_set',),
+    'agreement': ('eval_set', 'mapping'),
+    'token_agreement': ('eval_set', 'mapping'),
+    'agreement_by_group': ('eval_set', 'mapping', 'group'),
     'deviation': ('offset',),
 }
 
@@ -24,7 +24,7 @@ class Record(NamedTuple):
 
     train_loss: jax.Array  # [] mean over the segment's steps, nats
     grad_norm: jax.Array  # [] mean over the segment's steps, before clipping
-    probe_loss: jax.Array  # [P] against the trained mapping, nats
+    eval_set_loss: jax.Array  # [P] against the trained mapping, nats
     agreement: jax.Array  # [P, R] share of sequences answered as each mapping does
     token_agreement: jax.Array  # [P, R] share of scored tokens that are right
     agreement_by_group: jax.Array  # [P, R, G] the same of each group; NaN: no sequence
@@ -33,13 +33,13 @@ class Record(NamedTuple):
 
 
 def curve_coordinates(task: Task) -> dict[str, list[str]]:
-    """The labels along probe, mapping, group and offset."""
+    """The labels along eval set, mapping, group and offset."""
     offsets = []
     if task.deviation is not None:
         offsets = [str(i) for i in range(-DEVIATION_LIMIT, DEVIATION_LIMIT + 1)]
         offsets.append('beyond')
     return {
-        'probe': list(task.probe_names),
+        'eval_set': list(task.eval_set_names),
         'mapping': list(task.mapping_names),
         'group': list(task.group_names),
         'offset': offsets,

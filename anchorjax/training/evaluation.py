@@ -1,4 +1,4 @@
-"""What a member answers on the probes of its task: losses and agreements."""
+"""What a member answers on the eval sets of its task: losses and agreements."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from anchorjax.experiment import Experiment
-from anchorjax.task import Probes, Task
+from anchorjax.task import EvalSets, Task
 from anchorjax.training import losses
 from anchorjax.training.curves import DEVIATION_LIMIT
 from anchorjax.training.forward import Split, compute_logits, keep_whole
@@ -20,51 +20,57 @@ def evaluate(
     params: Any,
     split: Split = keep_whole,
 ) -> dict[str, jax.Array]:
-    """The fields of a Record that a member's answers to the probes give."""
-    probes = task.probes(data)
-    num_probes, size, length = probes.tokens_PBT.shape
+    """The fields of a Record that a member's answers to the eval sets give."""
+    eval_sets = task.eval_sets(data)
+    num_eval_sets, size, length = eval_sets.tokens_PBT.shape
     num_scored = 1 if task.last_only else length
     num_mappings = len(task.mapping_names)
-    chex.assert_shape(probes.tokens_PBT, (len(task.probe_names), size, task.seq_len))
-    chex.assert_shape(probes.targets_PRBQ, (num_probes, num_mappings, size, num_scored))
+    chex.assert_shape(
+        eval_sets.tokens_PBT, (len(task.eval_set_names), size, task.seq_len)
+    )
+    chex.assert_shape(
+        eval_sets.targets_PRBQ, (num_eval_sets, num_mappings, size, num_scored)
+    )
 
     trained = task.mapping_names.index(task.trained_mapping)
-    trained_PBQ = probes.targets_PRBQ[:, trained]
+    trained_PBQ = eval_sets.targets_PRBQ[:, trained]
     predictions_BQ, loss_BQ = _answer(
         experiment,
         task,
         params,
-        probes.tokens_PBT.reshape(-1, length),
+        eval_sets.tokens_PBT.reshape(-1, length),
         trained_PBQ.reshape(-1, num_scored),
         split,
     )
     loss_PBQ = loss_BQ.reshape(trained_PBQ.shape)
     predictions_PBQ = predictions_BQ.reshape(trained_PBQ.shape)
 
-    def score_probe(p: int) -> tuple[jax.Array, ...]:
-        weights_BQ = None if probes.weights_PBQ is None else probes.weights_PBQ[p]
+    def score_eval_set(p: int) -> tuple[jax.Array, ...]:
+        weights_BQ = None if eval_sets.weights_PBQ is None else eval_sets.weights_PBQ[p]
         right_RB = losses.exact_match(
-            predictions_PBQ[p], probes.targets_PRBQ[p], weights_BQ
+            predictions_PBQ[p], eval_sets.targets_PRBQ[p], weights_BQ
         )
         counts_B = losses.is_scored(predictions_PBQ[p], weights_BQ)
         group_B = jnp.full(size, -1)  # of no group
-        if probes.groups_PB is not None:
-            group_B = probes.groups_PB[p]
+        if eval_sets.groups_PB is not None:
+            group_B = eval_sets.groups_PB[p]
         return (
             losses.weighted_mean(loss_PBQ[p], weights_BQ),
             losses.share(right_RB, counts_B),
-            losses.token_share(predictions_PBQ[p], probes.targets_PRBQ[p], weights_BQ),
+            losses.token_share(
+                predictions_PBQ[p], eval_sets.targets_PRBQ[p], weights_BQ
+            ),
             losses.share_by_group(right_RB, counts_B, group_B, len(task.group_names)),
         )
 
-    scores = [score_probe(p) for p in range(num_probes)]
+    scores = [score_eval_set(p) for p in range(num_eval_sets)]
     loss, agreement, token_agreement, by_group = zip(*scores, strict=True)
     return {
-        'probe_loss': jnp.stack(loss),
+        'eval_set_loss': jnp.stack(loss),
         'agreement': jnp.stack(agreement),
         'token_agreement': jnp.stack(token_agreement),
         'agreement_by_group': jnp.stack(by_group),
-        'deviation': _deviation(task, predictions_PBQ, probes),
+        'deviation': _deviation(task, predictions_PBQ, eval_sets),
     }
 
 
@@ -105,14 +111,18 @@ def _answer(
     return jax.tree.map(join, pieces)
 
 
-def _deviation(task: Task, predictions_PBQ: jax.Array, probes: Probes) -> jax.Array:
+def _deviation(
+    task: Task, predictions_PBQ: jax.Array, eval_sets: EvalSets
+) -> jax.Array:
     """Histogram of prediction minus answer at the last position, [offset] or [0]."""
     if task.deviation is None:
         return jnp.zeros(0, jnp.float32)
-    probe = task.probe_names.index(task.deviation[0])
+    eval_set = task.eval_set_names.index(task.deviation[0])
     mapping = task.mapping_names.index(task.deviation[1])
-    deviation_B = predictions_PBQ[probe] - probes.targets_PRBQ[probe, mapping]
+    deviation_B = predictions_PBQ[eval_set] - eval_sets.targets_PRBQ[eval_set, mapping]
     counts_B = None
-    if probes.weights_PBQ is not None:  # padding is no answer
-        counts_B = losses.is_scored(predictions_PBQ[probe], probes.weights_PBQ[probe])
+    if eval_sets.weights_PBQ is not None:  # padding is no answer
+        counts_B = losses.is_scored(
+            predictions_PBQ[eval_set], eval_sets.weights_PBQ[eval_set]
+        )
     return losses.histogram(deviation_B[:, -1], DEVIATION_LIMIT, counts_B)

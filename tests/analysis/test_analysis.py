@@ -29,10 +29,10 @@ NETWORKS = [
     (0.9, 0, False, -1, 0.95, 1.0, 0.0),
 ]
 COLUMNS = ('gamma', 'seed', 'converged', 'diverged', 'seen_heldout_assigned')
-COLUMNS += ('unseen_inferential', 'unseen_symmetric')
+COLUMNS += ('unseen_composed', 'unseen_symmetric')
 
 
-def test_every_member_is_counted_once_and_converged_ones_are_averaged():
+def test_every_member_is_counted_once_and_all_but_diverged_ones_are_averaged():
     table = pd.DataFrame(NETWORKS, columns=COLUMNS)
     table = table.assign(
         weight_decay=0.1, trained=True, train_loss=0.01, gamma_at_400=np.nan
@@ -40,37 +40,37 @@ def test_every_member_is_counted_once_and_converged_ones_are_averaged():
     rows = solutions.compute(table).set_index('gamma')
     assert rows['solution (seeds)'].to_dict() == {
         '0.3': 'symmetric 1, memorizing 1, not converged 1',
-        '0.8': 'inferential 1, other 1, diverged 1',
+        '0.8': 'composed 1, other 1, diverged 1',
         '0.9': 'not converged 1',
     }
-    averaged = rows['inferential on unseen']
-    assert averaged['0.3'].startswith('0.00')
+    averaged = rows['composed on unseen']
+    assert averaged['0.3'].startswith('0.17')  # 0, 0 and 0.5
     assert averaged['0.8'] == '0.72 (0.50–0.95)'
-    assert averaged['0.9'] == '–'
+    assert averaged['0.9'].startswith('1.00')
 
 
 @pytest.mark.parametrize(
-    ('inferential', 'symmetric', 'seen', 'solution'),
+    ('composed', 'symmetric', 'seen', 'solution'),
     [
-        (0.95, 0.0, 1.0, 'inferential'),
+        (0.95, 0.0, 1.0, 'composed'),
         (0.0, 0.95, 1.0, 'symmetric'),
         (0.0, 1.0, 0.4, 'memorizing'),  # a table by unordered pair answers so
         (0.0, 1.0, 0.5, 'symmetric'),
-        (0.95, 0.0, 0.5, 'inferential'),  # held-out pairs do not matter then
+        (0.95, 0.0, 0.5, 'composed'),  # held-out pairs do not matter then
         (0.92, 0.95, 1.0, 'symmetric'),  # the higher one counts
-        (0.95, 0.95, 1.0, 'inferential'),
+        (0.95, 0.95, 1.0, 'composed'),
         (0.89, 0.89, 0.89, 'memorizing'),
         (0.5, 0.4, 0.95, 'other'),
         (np.nan, np.nan, 0.5, 'memorizing'),
         (np.nan, np.nan, 1.0, 'other'),
-        (np.float32(0.9), 0.0, 1.0, 'inferential'),
-        (float(np.float32(0.9)), 0.0, 1.0, 'inferential'),  # below 0.9 in double
+        (np.float32(0.9), 0.0, 1.0, 'composed'),
+        (float(np.float32(0.9)), 0.0, 1.0, 'composed'),  # below 0.9 in double
         (0.0, 0.0, float(np.float32(0.9)), 'other'),
     ],
 )
-def test_a_member_has_one_solution(inferential, symmetric, seen, solution):
+def test_a_member_has_one_solution(composed, symmetric, seen, solution):
     assert solution in SOLUTIONS
-    scores = {'unseen_inferential': inferential, 'unseen_symmetric': symmetric}
+    scores = {'unseen_composed': composed, 'unseen_symmetric': symmetric}
     table = pd.DataFrame(scores | {'trained': [True]})
     table['seen_heldout_assigned'] = seen
     assert classify_members(table).tolist() == [solution]
@@ -88,7 +88,7 @@ def test_a_member_has_one_solution(inferential, symmetric, seen, solution):
     ],
 )
 def test_half_and_half_and_third_solutions(by_position, most_frequent, solution):
-    scores = {'unseen_inferential': 0.4, 'unseen_symmetric': 0.4}
+    scores = {'unseen_composed': 0.4, 'unseen_symmetric': 0.4}
     scores['unseen_answer_share'] = most_frequent
     for mapping, shares in zip(UNSEEN_MAPPINGS, by_position, strict=True):
         for place, share in enumerate(shares):
@@ -106,9 +106,9 @@ def test_without_a_question_or_training_there_is_no_rule():
 @pytest.mark.parametrize(
     ('figure', 'allowed'),
     [
-        (complexity, "needs a probe 'seen_heldout' with the mapping 'assigned'"),
+        (complexity, "needs an eval set 'seen_heldout' with the mapping 'assigned'"),
         (decay_map, "is about the task 'anchors'"),
-        (lazy, "needs a probe 'seen_heldout' with the mapping 'assigned'"),
+        (lazy, "needs an eval set 'seen_heldout' with the mapping 'assigned'"),
         (mechanisms, "is about the task 'anchors'"),
     ],
 )
@@ -131,13 +131,13 @@ def test_positions_are_those_of_the_members_own_answers(finished):
     result = position.compute(finished, **point)
     assert result.group.values.tolist() == ['at_0', 'at_1']  # seq_len 4
     member = member_of(finished, **point)
-    unseen = member.task.probe_names.index('unseen')
-    tokens_BT = member.probes.tokens_PBT[unseen]
+    unseen = member.task.eval_set_names.index('unseen')
+    tokens_BT = member.eval_sets.tokens_PBT[unseen]
     answers_B = member.forward(tokens_BT).logits[:, -1].argmax(-1)
     is_anchor_BT = np.isin(tokens_BT, member.experiment.task.anchors)
     key_at_B = is_anchor_BT.argmax(-1) - 1
-    for r, mapping in enumerate(('inferential', 'symmetric')):
-        labels_B = member.probes.labels_PRB[
+    for r, mapping in enumerate(('composed', 'symmetric')):
+        labels_B = member.eval_sets.labels_PRB[
             unseen, member.task.mapping_names.index(mapping)
         ]
         for place in (0, 1):

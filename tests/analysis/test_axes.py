@@ -38,7 +38,7 @@ def run(train_once):
     """A sweep along a static axis of strings and one of tuples."""
     return train_once(
         'typed_axes',
-        loop=(('optimizer.shape', SHAPES), ('task.shifts', SHIFTS)),
+        static_axes=(('optimizer.shape', SHAPES), ('task.shifts', SHIFTS)),
         train__snapshot_steps=(0, 4),
         train__resume_every=1e9,
         train__lanes=2,
@@ -157,7 +157,7 @@ def require_figures(run: Run) -> None:
     result = curves.compute(run, **list_points(run)[-1])
     recorded = run.curves.agreement.values[*[-1] * len(run.experiment.axes)]
     np.testing.assert_array_equal(result.agreement, recorded)
-    if 'seen_heldout' not in run.results.probe.values:
+    if 'seen_heldout' not in run.results.eval_set.values:
         assert save_figures(run, run.folder.workdir / 'figures') == []
         return
     members = read_members(run)
@@ -165,7 +165,7 @@ def require_figures(run: Run) -> None:
         diagram = phase.compute(members)
     except UserError as error:
         assert 'answers' in str(error)
-        diagram = phase.compute(members.drop(columns='unseen_inferential'))
+        diagram = phase.compute(members.drop(columns='unseen_composed'))
     assert diagram.trained.sum() == diagram.converged.sum() == len(members)
     assert draw_pixels(diagram, phase).std() > 0
     varying = list_varying(run.experiment.axes) or ['gamma']
@@ -176,14 +176,14 @@ def require_figures(run: Run) -> None:
 def test_an_axis_called_keys(tmp_path):
     """xarray takes an array for a dict if it has labels along an axis called `keys`."""
     values = tiny.get_config()
-    values.loop = (('task.keys', ((20, 60), (20, 100))),)
+    values.static_axes = (('task.keys', ((20, 60), (20, 100))),)
     run = plant_agreement(values, tmp_path)
     diagram = phase.compute(read_members(run))
     assert diagram['row'].unique().tolist() == ['(20, 60)', '(20, 100)']
     table = solutions.compute(read_members(run))
     assert table['keys'].tolist() == 2 * ['(20, 60)'] + 2 * ['(20, 100)']
     choices = choose_networks(read_subject(run))
-    assert choices['inferential'].point['keys'] in ((20, 60), (20, 100))
+    assert choices['composed'].point['keys'] in ((20, 60), (20, 100))
     point = {'keys': (20, 100), 'gamma': 0.8, 'seed': 1}
     result = curves.compute(run, **point)
     last = run.results.agreement.values[1, 1, 0, 0, 1]
@@ -195,10 +195,10 @@ def test_a_task_without_an_unseen_pair(tmp_path):
     values.task.unseen = ()
     run = plant_agreement(values, tmp_path)
     agreement = run.results.agreement
-    heldout = agreement.sel(probe='seen_heldout', mapping='assigned')
+    heldout = agreement.sel(eval_set='seen_heldout', mapping='assigned')
 
     diagram = phase.compute(read_members(run))
-    assert 'inferential' not in diagram
+    assert 'composed' not in diagram
     means = heldout.mean('seed').values.ravel()
     np.testing.assert_allclose(diagram.held_out, means, rtol=1e-6)
     assert draw_pixels(diagram, phase).std() > 0
@@ -210,6 +210,6 @@ def test_a_task_without_an_unseen_pair(tmp_path):
         'held-out',
         'solution (seeds)',
     ]
-    assert 'inferential' not in first['solution (seeds)'] + second['solution (seeds)']
-    found = curves.compute(run, gamma=0.8, seed=1).probe.values.tolist()
+    assert 'composed' not in first['solution (seeds)'] + second['solution (seeds)']
+    found = curves.compute(run, gamma=0.8, seed=1).eval_set.values.tolist()
     assert found == ['seen_train', 'seen_heldout']

@@ -119,11 +119,11 @@ def test_a_word_of_others_finds_the_figure(word, name):
 
 def test_where_no_network_is_named_it_is_the_most_composed_one(finished):
     members = finished.members
-    best = members.loc[members.unseen_inferential.idxmax()]
+    best = members.loc[members.unseen_composed.idxmax()]
     point, chosen = figure.choose_network(finished, {})
     assert {axis: best[axis] for axis in point} == point and 'most composed' in chosen
     part = members[members.depth == 1]
-    best = part.loc[part.unseen_inferential.idxmax()]
+    best = part.loc[part.unseen_composed.idxmax()]
     point, chosen = figure.choose_network(finished, {'depth': 1})
     assert {axis: best[axis] for axis in point} == point and chosen
     named = {'depth': 2, 'gamma': 0.3, 'seed': 0}

@@ -15,7 +15,7 @@ SMALL = {'seq_len': 5, 'keys': (20, 40)}
 
 
 def count_by_hand(config: AnchorsConfig, level: str) -> dict[tuple[str, str], float]:
-    """Every question of every probe, looked up in a dict of the training data."""
+    """Every question of every eval set, looked up in a dict of the training data."""
     split_key, _ = jax.random.split(random_key(SEED, DATA))
     is_trained = np.asarray(anchors.draw_training_keys(config, split_key))
     exceptions = {(a, b): shift for a, b, shift in config.noninferential}
@@ -40,17 +40,17 @@ def count_by_hand(config: AnchorsConfig, level: str) -> dict[tuple[str, str], fl
             answers.add(label(*pair))
 
     scores = {}
-    for probe in ('seen_train', 'seen_heldout', 'unseen'):
+    for eval_set in ('seen_train', 'seen_heldout', 'unseen'):
         asked_pairs = [pair for pair in all_pairs if pair not in config.unseen_pairs]
-        if probe == 'unseen':
+        if eval_set == 'unseen':
             asked_pairs = [config.unseen[0]]
-        for mapping in ('inferential', 'symmetric'):
+        for mapping in ('composed', 'symmetric'):
             cells = []  # the mean of every cell, since each is asked equally often
             for pair, position in itertools.product(
                 asked_pairs, range(is_trained.shape[1])
             ):
                 row = all_pairs.index(pair)
-                is_asked = is_trained[row, position] != (probe == 'seen_heldout')
+                is_asked = is_trained[row, position] != (eval_set == 'seen_heldout')
                 expected = shift_of[pair[0]] + shift_of[pair[1]]
                 if mapping == 'symmetric':
                     expected = label(*pair[::-1])
@@ -59,7 +59,7 @@ def count_by_hand(config: AnchorsConfig, level: str) -> dict[tuple[str, str], fl
                     known = table.get(question(*pair, position, key), set())
                     right.append((expected in known) / max(len(known), 1))
                 cells.append(np.mean(right))
-            scores[probe, mapping] = np.mean(cells)
+            scores[eval_set, mapping] = np.mean(cells)
     return scores
 
 
@@ -77,5 +77,5 @@ def test_no_table_answers_a_pair_that_is_unseen_in_both_orders():
         split='random', noninferential=(), unseen=((4, 3), (3, 4)), **SMALL
     )
     for scores in lookup.lookup_scores(config, SEED).values():
-        for probe in ('unseen', 'unseen_34'):
-            assert scores[probe, 'inferential'] == 0
+        for eval_set in ('unseen', 'unseen_34'):
+            assert scores[eval_set, 'composed'] == 0

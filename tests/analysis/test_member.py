@@ -19,9 +19,9 @@ def member(finished):
     return member_of(finished, **POINT)
 
 
-def test_its_probes_give_the_agreement_that_training_recorded(finished, member):
+def test_its_eval_sets_give_the_agreement_that_training_recorded(finished, member):
     """The data, the split and the parameters are the member's own."""
-    tokens_PBT, labels_PRB = member.probes
+    tokens_PBT, labels_PRB = member.eval_sets
     answers = []
     for tokens_BT in tokens_PBT:
         logits_BV = member.forward(tokens_BT).logits[:, -1]

@@ -58,12 +58,12 @@ def test_every_cell_runs(finished, monkeypatch, capsys):
         values.append(run_cell(changed, name, scope))
     assert time.monotonic() - began < SECONDS
 
-    unseen = finished.results.agreement.sel(probe='unseen', mapping='inferential')
+    unseen = finished.results.agreement.sel(eval_set='unseen', mapping='composed')
     assert scope['composed'].identical(unseen)
-    assert scope['best'].unseen_inferential == pytest.approx(float(unseen.max()))
+    assert scope['best'].unseen_composed == pytest.approx(float(unseen.max()))
     assert (scope['cut'].unchanged <= 1).all()
     np.testing.assert_array_equal(
-        scope['result'].unseen_inferential, unseen.values.ravel()
+        scope['result'].unseen_composed, unseen.values.ravel()
     )
     right = scope['right'].squeeze()
     assert float(right.isel(step=-1).max()) > 0.8  # the new task is learned

@@ -43,7 +43,9 @@ def test_another_seed_is_another_network_for_the_same_task(finished):
     other = draw_independent(member, seed=7)
     own = make_untrained(member)
     assert np.abs(other.params['W_embed'] - own.params['W_embed']).max() > 0.01
-    np.testing.assert_array_equal(other.probes.tokens_PBT, member.probes.tokens_PBT)
+    np.testing.assert_array_equal(
+        other.eval_sets.tokens_PBT, member.eval_sets.tokens_PBT
+    )
 
 
 @pytest.mark.parametrize('point', [{'gamma': math.nan, 'seed': 0}, {'seed': 0}])

@@ -50,7 +50,7 @@ def test_a_deep_cohort_is_cut_finer_than_a_shallow_one():
 
 
 def test_a_chunk_costs_the_operations_of_its_cohort(tmp_path):
-    folder, _ = opened(tmp_path, loop=(('model.depth', (1, 3)),))
+    folder, _ = opened(tmp_path, static_axes=(('model.depth', (1, 3)),))
     costs = list_costs(folder)
     for chunk, operations in zip(folder.chunks, costs, strict=True):
         of_cohort = folder.experiment.for_cohort(chunk.cohort)

@@ -93,7 +93,7 @@ def test_unknown_names_have_a_hint():
 
 def test_json_gives_the_experiment_back():
     original = experiment(
-        loop=(('model.depth', tuple(np.arange(1, 3))),),
+        static_axes=(('model.depth', tuple(np.arange(1, 3))),),
         task__unseen=((4, 3), (3, 4)),
         task__noninferential=(),
     )

@@ -15,7 +15,7 @@ LOOP = (('model.depth', (1, 2)), ('model.heads', (1, 3)))
 
 
 def test_cohorts_are_the_static_combinations_and_members_the_traced_ones():
-    sweep = experiment(loop=LOOP)
+    sweep = experiment(static_axes=LOOP)
     names = [cohort.name for cohort in sweep.cohorts()]
     assert names == [
         'depth=1,heads=1',
@@ -40,10 +40,10 @@ def test_a_members_keys_are_of_one_generator():
 
 
 def test_a_cohorts_experiment_has_its_values_and_no_loop():
-    sweep = experiment(loop=LOOP)
+    sweep = experiment(static_axes=LOOP)
     last = sweep.for_cohort(sweep.cohorts()[-1])
     assert (last.model.depth, last.model.heads) == (2, 3)
-    assert last.loop == ()
+    assert last.static_axes == ()
     assert last == experiment(model__depth=2, model__heads=3)
     plain = experiment()
     assert plain.cohorts()[0].name == 'all'
@@ -57,12 +57,14 @@ def test_a_value_with_slashes_is_one_folder_of_its_own():
     assert len(set(names)) == len(values)
     assert all(pathlib.PurePath(name).name == name for name in names)
     assert names[:2] == ['path=a', 'path=a%2F']
-    for cohort in experiment(loop=LOOP).cohorts():  # as in folders that are there
+    for cohort in experiment(
+        static_axes=LOOP
+    ).cohorts():  # as in folders that are there
         assert cohort.folder_name == cohort.name
 
 
 def test_every_member_is_where_its_point_says():
-    sweep = experiment(loop=LOOP)
+    sweep = experiment(static_axes=LOOP)
     for index, cohort in enumerate(sweep.cohorts()):
         for row in range(cohort.size):
             point = {path.split('.')[1]: value for path, value in cohort.static}
@@ -119,7 +121,7 @@ def test_windows_of_decay_are_an_axis_where_there_are_some():
     plain = experiment()
     assert 'decay_window' not in plain.axes
     assert plain.cohorts()[0].hparams.decay_window is None
-    sweep = experiment(grid__decay_window=WINDOWS, loop=LOOP)
+    sweep = experiment(grid__decay_window=WINDOWS, static_axes=LOOP)
     assert list(sweep.axes)[-2:] == ['decay_window', 'seed']
     for index, cohort in enumerate(sweep.cohorts()):
         assert cohort.size == 12  # two gammas, three windows, two seeds

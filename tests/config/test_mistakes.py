@@ -26,11 +26,27 @@ MISTAKES = [
     ('train__batch_devices', 3, 'train.batch_devices = 3: must be a divisor of train'),
     ('train__snapshot_steps', (41,), 'train.snapshot_steps = (41,): must be steps f'),
     ('name', '../../x', "name = '../../x': must be at most 100 of A-Z a-z"),
-    ('loop', ('model.depth', (1, 2)), "loop[0] = 'model.depth': must be (path, v"),
-    ('loop', (('model.dept', (1,)),), "loop[0]: 'model.dept' cannot be an axis, did y"),
-    ('loop', (('grid.gamma', (0.3,)),), "loop[0]: 'grid.gamma' cannot be an axis"),
-    ('loop', (('model.depth', (1, 0)),), 'model.depth = 0: must be at least 1'),
-    ('loop', (('model.depth', (1, 1)),), 'loop (model.depth) = (1, 1): must be disti'),
+    (
+        'static_axes',
+        ('model.depth', (1, 2)),
+        "static_axes[0] = 'model.depth': must be (path, v",
+    ),
+    (
+        'static_axes',
+        (('model.dept', (1,)),),
+        "static_axes[0]: 'model.dept' cannot be an axis, did y",
+    ),
+    (
+        'static_axes',
+        (('grid.gamma', (0.3,)),),
+        "static_axes[0]: 'grid.gamma' cannot be an axis",
+    ),
+    ('static_axes', (('model.depth', (1, 0)),), 'model.depth = 0: must be at least 1'),
+    (
+        'static_axes',
+        (('model.depth', (1, 1)),),
+        'static_axes (model.depth) = (1, 1): must be disti',
+    ),
 ]
 
 
@@ -46,7 +62,11 @@ NOT_IN_FLOAT32 = [
     ('optimizer__clip_norm', 1e-39, 'optimizer.clip_norm = 1e-39: must be at least'),
     ('optimizer__b2', 1 - 1e-9, 'optimizer.b2 = 0.999999999: must be at least 0, b'),
     ('model__eps', 1e-50, 'model.eps = 1e-50: must be at least'),
-    ('loop', (('optimizer.b1', (0.9, 0.90000000001)),), 'loop (optimizer.b1) = (0.9,'),
+    (
+        'static_axes',
+        (('optimizer.b1', (0.9, 0.90000000001)),),
+        'static_axes (optimizer.b1) = (0.9,',
+    ),
 ]
 
 
@@ -60,10 +80,10 @@ def test_a_bad_value_is_one_line(field, value, line):
 def test_sizes_cannot_follow_a_width_in_the_loop():
     c = tiny.get_config()
     c.model.mlp_dim = 0
-    c.loop = (('model.width', (8, 16)),)
+    c.static_axes = (('model.width', (8, 16)),)
     with pytest.raises(ConfigError, match=r'model.mlp_dim = 0: must be given'):
         config.resolve(c)
-    c.loop = (('model.width', (8, 16)), ('model.mlp_dim', (24, 48)))
+    c.static_axes = (('model.width', (8, 16)), ('model.mlp_dim', (24, 48)))
     sizes = []
     sweep = config.resolve(c)
     for cohort in sweep.cohorts():
@@ -87,7 +107,7 @@ def test_sizes_cannot_follow_a_width_in_the_loop():
         ('train.num_steps', '-' * 5_000 + '1', "train.num_steps = '---"),
         ('train.num_steps', '(' * 500 + ')' * 500, "train.num_steps = '((("),
         ('train.num_steps', '0x' + 'f' * 5_000, "train.num_steps = '0xfff"),
-        ('loop', '{[]: 1}', "loop = '{[]: 1}': must be () for none"),
+        ('static_axes', '{[]: 1}', "static_axes = '{[]: 1}': must be () for none"),
     ],
 )
 def test_a_bad_override_is_one_line(path, text, line):

@@ -46,12 +46,16 @@ def test_what_it_cannot_be_is_one_line(limited, text, part):
 
 
 def test_none_is_no_value_of_an_axis(limited):
-    limited.loop = (('task.limit', (1, None)),)
-    with pytest.raises(ConfigError, match=r'loop \(task.limit\) = .*without None'):
+    limited.static_axes = (('task.limit', (1, None)),)
+    with pytest.raises(
+        ConfigError, match=r'static_axes \(task.limit\) = .*without None'
+    ):
         config.resolve(limited)
 
 
 def test_an_axis_is_not_called_as_a_dim_of_the_results(limited):
-    limited.loop = (('task.group', (1, 2)),)
-    with pytest.raises(ConfigError, match="loop = 'group': must be the name of one"):
+    limited.static_axes = (('task.group', (1, 2)),)
+    with pytest.raises(
+        ConfigError, match="static_axes = 'group': must be the name of one"
+    ):
         config.resolve(limited)

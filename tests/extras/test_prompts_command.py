@@ -42,9 +42,9 @@ def say(monkeypatch, capsys):
 
 @pytest.fixture
 def folder(say, tmp_path):
-    """Prompts of two settings of the tiny config, two of each probe and seed."""
+    """Prompts of two settings of the tiny config, two of each eval set and seed."""
     words = ['write', '--config', TINY_FILE, '--out', tmp_path, '--number', 2]
-    words += ['--config.loop', "(('task.order',('key_first','anchors_first')),)"]
+    words += ['--config.static_axes', "(('task.order',('key_first','anchors_first')),)"]
     for _ in range(2):  # the same prompts again change nothing
         done = say(*words, '--shots', 1)
         assert done.code == 0 and '24 prompts' in done.out, done.errors
@@ -65,11 +65,11 @@ def test_write_ask_and_score(say, folder):
         words = ['ask', '--prompts', folder, '--endpoint', stub.address]
         return say(*words, '--model', f'lab/{solution}')
 
-    with serve('inferential') as stub:
+    with serve('composed') as stub:
         stub.accidents = [''] * 3 + ['400']
-        assert 'HTTP 400' in ask(stub, 'inferential').errors
-        assert '21 new replies, 24 in all' in ask(stub, 'inferential').out
-        assert '0 new replies, 24 in all' in ask(stub, 'inferential').out
+        assert 'HTTP 400' in ask(stub, 'composed').errors
+        assert '21 new replies, 24 in all' in ask(stub, 'composed').out
+        assert '0 new replies, 24 in all' in ask(stub, 'composed').out
         assert len(stub.bodies) == 25  # nothing twice
         assert stub.bodies[0]['temperature'] == 0
     for solution in ('symmetric', 'wrong', 'prose'):
@@ -83,10 +83,10 @@ def test_write_ask_and_score(say, folder):
 
     table = pd.read_csv(folder / 'replies.csv')
     assert (table.replies == table.prompts).all() and table.seed.nunique() == 2
-    columns = ['inferential', 'symmetric', 'neither', 'unparsable']
-    unseen = table[table.probe == 'unseen'].groupby('model')[columns].mean()
+    columns = ['composed', 'symmetric', 'neither', 'unparsable']
+    unseen = table[table.eval_set == 'unseen'].groupby('model')[columns].mean()
     assert unseen.T.to_dict('list') == {
-        'inferential': [1, 0, 0, 0],
+        'composed': [1, 0, 0, 0],
         'symmetric': [0, 1, 0, 0],
         'wrong': [0, 0, 1, 0],
         'prose': [0, 0, 0, 1],
@@ -95,16 +95,16 @@ def test_write_ask_and_score(say, folder):
 
 def test_a_setting_counts_once_all_its_prompts_have_replies(folder):
     prompts = read_prompts(folder)
-    said = answer_all(folder, 'inferential')
+    said = answer_all(folder, 'composed')
     table = score_replies(prompts, said)
-    trained = table[table.probe == 'seen_train'].assigned
+    trained = table[table.eval_set == 'seen_train'].assigned
     # It composes the trained exception (3, 4) as well: one of the 15 trained pairs.
     assert trained.min() >= 0.5
     said.popitem()  # of the last seed of the last setting
     table = score_replies(prompts, said).assign(model='a')
     figure = replies.compute(table)
     assert figure.seeds.tolist() == [2, 1]
-    assert figure.inferential.tolist() == [1, 1] and figure.unparsable.sum() == 0
+    assert figure.composed.tolist() == [1, 1] and figure.unparsable.sum() == 0
     with pytest.raises(UserError, match='a reply to elsewhere: there is no such'):
         score_replies(prompts, {'elsewhere': '7'})
 
@@ -113,38 +113,38 @@ def make_members(experiment):
     """A sweep of two gammas; only the second one has converged, as symmetric."""
     axes = {'order': ['key_first', 'anchors_first'], 'gamma': [0.3, 0.8]}
     axes |= {'learning_rate': [1e-3], 'weight_decay': [0.0], 'seed': [0, 1]}
-    probes = ['seen_train', 'seen_heldout', 'unseen']
-    mappings = ['inferential', 'symmetric', 'assigned']
+    eval_sets = ['seen_train', 'seen_heldout', 'unseen']
+    mappings = ['composed', 'symmetric', 'assigned']
     shape = [len(values) for values in axes.values()]
     agreement = np.broadcast_to(np.array([0.0, 1.0, 0.9]), (*shape, 3, 3))
     members = xr.Dataset(
         {
-            'agreement': ((*axes, 'probe', 'mapping'), agreement),
+            'agreement': ((*axes, 'eval_set', 'mapping'), agreement),
             'trained': (tuple(axes), np.ones(shape, bool)),
             'converged': (('gamma',), [False, True]),
         },
-        {**axes, 'probe': probes, 'mapping': mappings},
+        {**axes, 'eval_set': eval_sets, 'mapping': mappings},
     )
     return SimpleNamespace(results=members, experiment=experiment)
 
 
 def test_members_of_a_sweep_are_shown_beside(folder):
     prompts = read_prompts(folder)
-    said = answer_all(folder, 'inferential')
+    said = answer_all(folder, 'composed')
     table = score_replies(prompts, said).assign(model='a')
     loaded = config.default()
-    loaded.loop = (('task.order', ('key_first', 'anchors_first')),)
+    loaded.static_axes = (('task.order', ('key_first', 'anchors_first')),)
     sweep = make_members(config.resolve(loaded))
     figure = replies.compute(table, sweep)
     assert figure.model.tolist() == ['a', 'γ 0.3', 'γ 0.8'] * 2
     assert figure.seeds.tolist() == [2, 0, 2] * 2
     ours = figure[figure.model == 'γ 0.8']
-    assert ours.symmetric.tolist() == [1, 1] and ours.inferential.sum() == 0
+    assert ours.symmetric.tolist() == [1, 1] and ours.composed.sum() == 0
     np.testing.assert_allclose(ours.heldout, 0.9)
     assert figure.symmetric[figure.model == 'γ 0.3'].isna().all()
     with pytest.raises(UserError, match=r"its settings are .*, the prompts \['all'\]"):
         replies.compute(table.assign(cohort='all'), sweep)
-    sweep.results = sweep.results.sel(probe=['seen_train', 'seen_heldout'])
+    sweep.results = sweep.results.sel(eval_set=['seen_train', 'seen_heldout'])
     with pytest.raises(UserError, match='its task has no unseen pair, the prompts'):
         replies.compute(table, sweep)
 
@@ -152,7 +152,7 @@ def test_members_of_a_sweep_are_shown_beside(folder):
 def test_one_answer_of_two_names_counts_once(say, tmp_path):
     words = ['write', '--config', 'configs/decay.py', '--out', tmp_path, '--number', 2]
     assert say(*words, '--shots', 1).code == 0
-    table = score_replies(read_prompts(tmp_path), answer_all(tmp_path, 'inferential'))
+    table = score_replies(read_prompts(tmp_path), answer_all(tmp_path, 'composed'))
     table = table.assign(model='a')
     loaded = config.load('configs/decay.py')
     sweep = make_members(config.resolve(loaded))

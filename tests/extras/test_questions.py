@@ -44,13 +44,13 @@ def test_every_trained_pair_is_shown_as_the_table_by_hand_says(prompts):
 
 
 def test_the_answers_are_those_of_the_mappings(prompts):
-    assert {p.asked[:2] for p in prompts if p.probe == 'unseen'} == {(4, 3)}
-    seen = {p.asked[:2] for p in prompts if p.probe == 'seen_heldout'}
+    assert {p.asked[:2] for p in prompts if p.eval_set == 'unseen'} == {(4, 3)}
+    seen = {p.asked[:2] for p in prompts if p.eval_set == 'seen_heldout'}
     assert seen == set(TABLE) - {(4, 3)}
     for prompt in prompts:
         first, second, x = prompt.asked
         assert prompt.prompt.endswith(f'\n({first}, {second}, {x}) =')
-        names = ('inferential', 'symmetric', 'assigned')
+        names = ('composed', 'symmetric', 'assigned')
         assert tuple(prompt.answers[m] - x for m in names) == TABLE[first, second]
 
 
@@ -60,7 +60,7 @@ def test_a_new_key_is_shown_with_neither_order_of_the_pair(prompts):
         shown = read(prompt)
         keys = [key for key, _ in shown.get((first, second), [])]
         both = keys + [key for key, _ in shown.get((second, first), [])]
-        if prompt.probe == 'seen_train':
+        if prompt.eval_set == 'seen_train':
             assert x in keys
         else:
             assert x not in both

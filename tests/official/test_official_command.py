@@ -91,8 +91,8 @@ def test_the_command_prints_the_answers_and_draws(
     assert printed['tokens'] == '201'
     assert printed['heads'] == '2'
     member = official.load_member(checkpoint.path, checkpoint.experiment, heads=2)
-    for (probe, mapping), share in _measure_exactly(checkpoint, member).items():
-        shown = float(printed[f'{probe}, {mapping}'])
+    for (eval_set, mapping), share in _measure_exactly(checkpoint, member).items():
+        shown = float(printed[f'{eval_set}, {mapping}'])
         assert shown == pytest.approx(share, abs=6e-4)
 
     picture = tmp_path / 'attention_flow_model_209.png'
@@ -110,15 +110,15 @@ def test_of_its_training_nothing_but_the_weights_is_known(checkpoint):
 
 
 def _measure_exactly(checkpoint: Checkpoint, member: Member) -> dict:
-    """The agreement of (probe, mapping) in float64."""
-    tokens_PBT, labels_PRB = member.probes
+    """The agreement of (eval set, mapping) in float64."""
+    tokens_PBT, labels_PRB = member.eval_sets
     params = reference.to_float64(checkpoint.params)
     model = checkpoint.experiment.model
     shares = {}
-    for p, probe in enumerate(member.task.probe_names):
+    for p, eval_set in enumerate(member.task.eval_set_names):
         logits = reference.forward(params, tokens_PBT[p], model)
         answers_B = logits[:, -1].argmax(-1)
         for r, mapping in enumerate(member.task.mapping_names):
             agrees_B = answers_B == labels_PRB[p, r]
-            shares[probe, mapping] = agrees_B.mean()
+            shares[eval_set, mapping] = agrees_B.mean()
     return shares

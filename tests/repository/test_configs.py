@@ -26,7 +26,7 @@ def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
     """Two members of one cohort, two segments, everything small that costs time."""
     smaller = {
         'num_examples': 640,
-        'probe_examples': 16,
+        'eval_examples': 16,
         'num_sequences': 20,
         'num_heldout': 4,
         'hops': 1,
@@ -52,9 +52,9 @@ def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
     c.train.update(batch_size=4, num_steps=4, eval_every=2)
     c.train.update(snapshot_steps=(0, 2), resume_every=0.0, lanes=2, batch_devices=1)
     c.optimizer.update(warmup_steps=2, schedule_steps=0)
-    c.loop = tuple((path, values[:1]) for path, values in c.loop)
-    if 'task.num_examples' in dict(c.loop):
-        c.loop = ()
+    c.static_axes = tuple((path, values[:1]) for path, values in c.static_axes)
+    if 'task.num_examples' in dict(c.static_axes):
+        c.static_axes = ()
     for axis in ('learning_rate', 'weight_decay'):
         c.grid[axis] = c.grid[axis][:1]
     c.grid.gamma = c.grid.gamma[-2:]
@@ -134,7 +134,7 @@ def test_presets_have_the_sizes_that_the_paper_prints():
     sizes = {}
     for name in ('scan', 'cogs', 'prontoqa'):
         loaded = config.load(str(ROOT / 'configs' / f'{name}.py:gpt2'))
-        sizes[name] = set(dict(loaded.loop)['task.num_examples'])
+        sizes[name] = set(dict(loaded.static_axes)['task.num_examples'])
     for (task, _), by_size in published.EXACT_MATCH.items():
         assert set(by_size) <= sizes[task]
     assert set(published.STEPS) == sizes['prontoqa']
@@ -148,7 +148,7 @@ def list_values(c: ml_collections.ConfigDict) -> set[tuple]:
     for group, owner in owners.items():
         for field, value in c[group].items():
             values.add((owner, field, repr(value)))
-    for path, (value, *_) in c.loop:
+    for path, (value, *_) in c.static_axes:
         group, _, field = path.partition('.')
         values.add((owners[group], field, repr(value)))
     values.add(('grid', c.grid.decay_window != ((),)))

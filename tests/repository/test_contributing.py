@@ -84,7 +84,7 @@ def test_the_task_of_the_example_trains(modular, tmp_path):
     )
     assert (tmp_path / 'run' / 'figures' / 'phase.png').exists()
     assert np.isfinite(run.results.train_loss).all()
-    assert run.results.probe.values.tolist() == ['seen_train', 'seen_heldout']
+    assert run.results.eval_set.values.tolist() == ['seen_train', 'seen_heldout']
     assert 'modular' in tasks.TASKS and run.results.trained.all()
 
 

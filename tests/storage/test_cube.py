@@ -1,4 +1,4 @@
-"""The cube holds cohorts whose probes and groups differ."""
+"""The cube holds cohorts whose eval sets and groups differ."""
 
 import numpy as np
 import pytest
@@ -33,21 +33,21 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
         model__max_len=5,
         **BRIEF,
         grid__seed=(0,),
-        loop=(
+        static_axes=(
             ('task.unseen', (((4, 3),), ((4, 3), (3, 4)))),
             ('task.seq_len', (4, 5)),
         ),
     )
     run = api.train(experiment, tmp_path)
     results = run.results.squeeze()
-    assert results.probe.values.tolist()[2:] == ['unseen', 'unseen_34']
+    assert results.eval_set.values.tolist()[2:] == ['unseen', 'unseen_34']
     assert results.group.values.tolist() == ['at_0', 'at_1', 'at_2']
     one_unseen, both_unseen = results.unseen.values
     known = np.isfinite(results.agreement_by_group.isel(mapping=0))
-    has_34 = known.sel(probe='unseen_34', group='at_0')
+    has_34 = known.sel(eval_set='unseen_34', group='at_0')
     assert not has_34.sel(unseen=one_unseen).any()
     assert has_34.sel(unseen=both_unseen).all()
-    at_the_end = known.sel(probe='unseen', group='at_2')
+    at_the_end = known.sel(eval_set='unseen', group='at_2')
     assert not at_the_end.sel(seq_len=4).any() and at_the_end.sel(seq_len=5).all()
 
     # A member on its own has the same numbers.
@@ -57,15 +57,15 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
         )
         unseen, seq_len = (value for _, value in cohort.static)
         member = run.results.sel(run.labels(unseen=unseen, seq_len=seq_len)).squeeze()
-        for name in ('agreement', 'agreement_by_group', 'probe_loss', 'deviation'):
+        for name in ('agreement', 'agreement_by_group', 'eval_set_loss', 'deviation'):
             own = alone.results[name].squeeze()
             labels = {dim: own[dim] for dim in own.dims}
             np.testing.assert_array_equal(member[name].sel(labels), own)
 
     table = run.members
-    assert table.unseen_34_inferential.isna().sum() == 2
+    assert table.unseen_34_composed.isna().sum() == 2
     assert (table.unseen_answer != '').all()
-    assert table.unseen_inferential_at_2.isna().sum() == 2
+    assert table.unseen_composed_at_2.isna().sum() == 2
     assert set(table.solution) == {'not converged'}
 
 
@@ -75,7 +75,7 @@ def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
         task__split='random',
         **BRIEF,
         grid__seed=(0,),
-        loop=(('task.unseen', (((4, 3),), ())),),
+        static_axes=(('task.unseen', (((4, 3),), ())),),
     )
     table = api.train(experiment, tmp_path).members.set_index('unseen')
     assert table.unseen_answer['((4, 3),)'] != '' and table.unseen_answer['()'] == ''
@@ -84,11 +84,15 @@ def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
 
 @pytest.mark.parametrize('base', [(), ((4, 3),)])
 def test_the_columns_are_those_of_all_cohorts_whatever_the_base_is(tmp_path, base):
-    loop = (('task.unseen', ((), ((4, 3),))),)
-    changes = {'task__unseen': base, 'task__noninferential': (), 'loop': loop}
+    static_axes = (('task.unseen', ((), ((4, 3),))),)
+    changes = {
+        'task__unseen': base,
+        'task__noninferential': (),
+        'static_axes': static_axes,
+    }
     folder, _ = sweeps.opened(tmp_path, **changes)  # not trained: only the columns
     table = Run(folder).members
-    assert {'unseen_answer', 'unseen_inferential_at_0'} <= set(table.columns)
+    assert {'unseen_answer', 'unseen_composed_at_0'} <= set(table.columns)
 
 
 TASKS = {
@@ -111,24 +115,24 @@ JUDGED = {
 @pytest.mark.parametrize('judged', JUDGED)
 @pytest.mark.parametrize('name', TASKS)
 def test_convergence_is_judged_by_training_examples_at_the_last_step(name, judged):
-    config, probes = TASKS[name]
+    config, eval_sets = TASKS[name]
     losses, right, diverged, expected = JUDGED[judged]
     task = config.make()
     curves = empty_record(task, 3, 1)._asdict()
     curves['train_loss'][:] = 0.0  # a mean over steps, which decides nothing
-    curves['probe_loss'][:] = 9.0
+    curves['eval_set_loss'][:] = 9.0
     curves['token_agreement'][:] = 0.0
-    for probe in probes:
-        place = task.probe_names.index(probe)
-        curves['probe_loss'][:, 0, place] = losses
+    for eval_set in eval_sets:
+        place = task.eval_set_names.index(eval_set)
+        curves['eval_set_loss'][:, 0, place] = losses
         curves['token_agreement'][:, 0, place] = right
     curves['diverged'] = np.array([diverged])
     np.testing.assert_allclose(cube.measure_fit(curves, task)[:, 0], losses)
     assert cube.has_converged(curves, task, limit=0.02).tolist() == [expected]
 
 
-def test_a_task_without_probes_of_training_examples_is_judged_by_its_train_loss():
-    task = AnchorsConfig().make()._replace(trained_probes=())
+def test_a_task_without_eval_sets_of_training_examples_is_judged_by_its_train_loss():
+    task = AnchorsConfig().make()._replace(trained_eval_sets=())
     curves = empty_record(task, 2, 2)._asdict()
     curves['train_loss'][-1] = [0.01, 0.03]
     curves['diverged'] = np.array([-1, -1])
@@ -145,7 +149,9 @@ def test_neither_the_limit_nor_the_records_of_curves_change_what_is_trained(tmp_
         run = api.train(experiment, tmp_path / str(every))
         losses.append(run.results.fit_loss.values)
         is_low = run.results.fit_loss.values <= limit
-        right = run.results.token_agreement.sel(probe='seen_train', mapping='assigned')
+        right = run.results.token_agreement.sel(
+            eval_set='seen_train', mapping='assigned'
+        )
         is_learned = right.values > 1 / experiment.task.vocab
         assert (run.results.converged.values == (is_low & is_learned)).all()
         assert (run.members.converged == (is_low & is_learned).ravel()).all()
@@ -176,7 +182,7 @@ def test_every_cohort_names_answers_by_its_own_pairs(tmp_path):
         task__num_examples=2_000,
         **BRIEF,
         grid__seed=(0, 1, 2),
-        loop=(('task.num_anchors', (4, len(shifts))),),
+        static_axes=(('task.num_anchors', (4, len(shifts))),),
     )
     run = api.train(experiment, tmp_path / 'both')
     table = run.members.set_index('num_anchors')

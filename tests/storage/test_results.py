@@ -125,7 +125,7 @@ def test_a_run_that_was_moved_is_refused_and_not_taken_for_untrained(
 
 def test_an_axis_of_tuples_is_labelled_by_their_text(tmp_path):
     pairs = (((4, 3),), ((3, 4),))
-    folder, _ = opened(tmp_path, loop=(('task.unseen', pairs),))
+    folder, _ = opened(tmp_path, static_axes=(('task.unseen', pairs),))
     run, _ = publish(folder)
     labels = run.results.unseen.values.tolist()
     assert labels == [str(pair) for pair in pairs]

@@ -14,7 +14,7 @@ from anchorjax.storage.solution import SOLUTIONS, list_names, name_ends, name_th
         ('third', '(3, 8) or (6, 6) or (8, 3)', 'third (3, 8) or (6, 6)'),
         ('third', '(1, 10) or (10, 1)', 'third (1, 10)'),
         ('third', '(1, 2) or (2, 3)', 'third (1, 2) or (2, 3)'),
-        ('third', 'inferential − 3', 'third (inferential − 3)'),
+        ('third', 'composed − 3', 'third (composed − 3)'),
         ('other', '(4, 4)', 'other'),  # in most of its answers, not in 90 %
         ('memorizing', float('nan'), 'memorizing'),
         ('', '', ''),  # not trained
@@ -36,7 +36,7 @@ def test_names_stand_where_third_solutions_stand():
 
 @pytest.mark.parametrize(
     ('answers', 'solution'),
-    [((1, 0, 1), 'inferential'), ((0, 1, 1), 'symmetric'), ((0, 0, 0), 'memorizing')],
+    [((1, 0, 1), 'composed'), ((0, 1, 1), 'symmetric'), ((0, 0, 0), 'memorizing')],
 )
 @pytest.mark.parametrize(
     ('trained', 'diverged', 'converged', 'end'),
@@ -51,7 +51,7 @@ def test_names_stand_where_third_solutions_stand():
 def test_only_a_converged_network_has_a_solution(
     answers, solution, trained, diverged, converged, end
 ):
-    columns = ['unseen_inferential', 'unseen_symmetric', 'seen_heldout_assigned']
+    columns = ['unseen_composed', 'unseen_symmetric', 'seen_heldout_assigned']
     members = pd.DataFrame([answers], columns=columns, index=[7])
     members = members.assign(trained=trained, diverged=diverged, converged=converged)
     expected = solution if end is None else end

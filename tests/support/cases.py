@@ -9,7 +9,7 @@ import numpy as np
 from anchorjax import config, models
 from anchorjax.training.forward import forward
 
-# pair: answer minus key by (inferential, symmetric, assigned). The anchors shift by
+# pair: answer minus key by (composed, symmetric, assigned). The anchors shift by
 # +5, +1, -2, -8; (3, 4) is trained on x - 6 and (4, 3) is never trained (P1 Sec 4).
 TABLE = {
     (1, 1): (10, 10, 10),
@@ -88,7 +88,7 @@ def _make_tiny(
     c.task.holdout = 0.25
     c.task.vocab = 20
     c.task.num_examples = 4_000
-    c.task.probe_examples = 64
+    c.task.eval_examples = 64
     c.optimizer.update(warmup_steps=4, floor=1e-4)
     c.train.update(batch_size=8, num_steps=20, eval_every=10)
     set_fields(c, fields)
@@ -96,7 +96,7 @@ def _make_tiny(
 
 
 def set_fields(c: ml_collections.ConfigDict, fields: dict[str, Any]) -> None:
-    """Changes fields by name: 'grid__seed' is that of a group, 'loop' has none."""
+    """Changes fields by name: 'grid__seed' is of a group, 'static_axes' of none."""
     for path, value in fields.items():
         *groups, field = path.split('__')
         group = c[groups[0]] if groups else c

@@ -33,7 +33,7 @@ def make_experiment(name: str, **fields: Any) -> config.Experiment:
         masked=((3, 4),),
         num_examples=400,
         vocab=20,
-        probe_examples=16,
+        eval_examples=16,
     )
     c.model.update(SIZES[name])
     c.train.update(batch_size=8, num_steps=20, eval_every=10)
@@ -78,7 +78,7 @@ SWEEP = {
     'task__masked': ((11, 12),),
     'task__num_examples': 4_000,
     'task__vocab': 64,
-    'task__probe_examples': 64,
+    'task__eval_examples': 64,
     'train__snapshot_steps': (0, 1, 5, 10),
     'grid__gamma': (0.3, 0.8),
     'grid__learning_rate': (1e-2,),
@@ -103,7 +103,7 @@ SWEEPS = {
     'transformer': ('transformer', {}),
     'flow': ('emb_mlp', SHORT | PLAIN),
     'groups': ('emb_mlp', SHORT | GROUPS),
-    'near': ('emb_mlp', SHORT | {'loop': NEAR}),
+    'near': ('emb_mlp', SHORT | {'static_axes': NEAR}),
 }
 
 
@@ -120,7 +120,7 @@ def make_mixture() -> config.Experiment:
     """Two gammas on a few questions and stories, for four steps."""
     c = config.default(task='mixture')
     c.task.update(hops=1, num_sequences=6, num_heldout=2, seq_len=140, vocab=320)
-    c.task.probe_examples = 2
+    c.task.eval_examples = 2
     c.model.update(width=8, head_dim=4, mlp_dim=8, depth=1, max_len=140)
     c.train.update(batch_size=4, num_steps=4, eval_every=2, lanes=2)
     c.train.snapshot_steps = (2,)

@@ -25,9 +25,9 @@ CELL = {
     'gamma': 1.0,
     'qk_offset': 0.0,
 }
-# Agreement (held-out, inferential, symmetric) of a member with each solution.
+# Agreement (held-out, composed, symmetric) of a member with each solution.
 _AGREEMENT = {
-    'inferential': (1.0, 0.97, 0.02),
+    'composed': (1.0, 0.97, 0.02),
     'symmetric': (1.0, 0.01, 0.98),
     'half and half': (0.99, 0.5, 0.5),
     'third': (0.99, 0.02, 0.03),
@@ -58,15 +58,15 @@ def plant_members(
 
 
 def let_batch_decide(point: dict[str, Any]) -> str:
-    """Small gammas memorize; of the others, the large batch is inferential."""
+    """Small gammas memorize; of the others, the large batch is composed."""
     if point['gamma'] < 0.5:
         return 'memorizing'
-    return 'inferential' if point['batch_size'] == 2048 else 'symmetric'
+    return 'composed' if point['batch_size'] == 2048 else 'symmetric'
 
 
 def let_seed_decide(point: dict[str, Any]) -> str:
     """The three solutions in turn."""
-    return ('memorizing', 'symmetric', 'inferential')[point['seed'] % 3]
+    return ('memorizing', 'symmetric', 'composed')[point['seed'] % 3]
 
 
 def plant_member(
@@ -76,7 +76,7 @@ def plant_member(
 ) -> dict[str, Any]:
     """One row of the table."""
     solution = decide(point)
-    heldout, inferential, symmetric = _AGREEMENT[solution]
+    heldout, composed, symmetric = _AGREEMENT[solution]
     train_loss = loss(point) if loss else 0.004
     return {
         **point,
@@ -85,14 +85,14 @@ def plant_member(
         'diverged': -1,
         'solution': solution,
         'seen_heldout_assigned': heldout,
-        'unseen_inferential': inferential,
+        'unseen_composed': composed,
         'unseen_symmetric': symmetric,
-        'unseen_within_1': inferential,
-        'unseen_within_2': inferential,
+        'unseen_within_1': composed,
+        'unseen_within_2': composed,
         'answer': _ANSWER.get(solution, solution),
-        'answer_share': np.float32(max(inferential, symmetric)),
+        'answer_share': np.float32(max(composed, symmetric)),
         'lookup_heldout': 0.0,
-        'lookup_inferential': 0.0,
+        'lookup_composed': 0.0,
         'lookup_symmetric': 0.9,
         'run': 'law_planted',
         'hardware': 'cpu planted',

@@ -15,7 +15,7 @@ from anchorjax.training.devices import make_mesh
 from tests.support.sweeps import opened
 
 CONVERGED_LOSS = 0.001
-RECORDED = ('probe_loss', 'agreement', 'token_agreement', 'agreement_by_group')
+RECORDED = ('eval_set_loss', 'agreement', 'token_agreement', 'agreement_by_group')
 
 
 def plant_curves(
@@ -67,15 +67,15 @@ def plant_results(run: Run, answers: dict[tuple[Any, ...], dict]) -> Run:
 def plant_member(
     results: xr.Dataset,
     place: dict[str, int],
-    inferential: float = 0.0,
+    composed: float = 0.0,
     symmetric: float = 0.0,
     heldout: float = 1.0,
     train_loss: float = CONVERGED_LOSS,
     diverged: int = -1,
 ) -> None:
     """Sets the results of the member at a place along the axes."""
-    scores = {'inferential': inferential, 'symmetric': symmetric}
-    scores['assigned'] = inferential
+    scores = {'composed': composed, 'symmetric': symmetric}
+    scores['assigned'] = composed
     results['trained'][place] = True
     results['diverged'][place] = diverged
     results['train_loss'][place] = results['fit_loss'][place] = train_loss
@@ -83,8 +83,8 @@ def plant_member(
     member = results['agreement'][place]
     by_group = results['agreement_by_group'][place]
     for mapping, score in scores.items():
-        unseen = {'probe': 'unseen', 'mapping': mapping}
+        unseen = {'eval_set': 'unseen', 'mapping': mapping}
         member.loc[unseen] = score
         by_group.loc[unseen] = score
-    member.loc[{'probe': 'seen_heldout', 'mapping': 'assigned'}] = heldout
+    member.loc[{'eval_set': 'seen_heldout', 'mapping': 'assigned'}] = heldout
     results['deviation'][place] = 0.0

@@ -20,7 +20,7 @@ class Stub(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, solution: str = 'inferential'):
+    def __init__(self, solution: str = 'composed'):
         super().__init__(('127.0.0.1', 0), _Handler)
         self.solution = solution
         self.accidents: list[str] = []
@@ -34,7 +34,7 @@ class Stub(http.server.ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def serve(solution: str = 'inferential') -> Iterator[Stub]:
+def serve(solution: str = 'composed') -> Iterator[Stub]:
     stub = Stub(solution)
     thread = threading.Thread(target=stub.serve_forever, args=(0.01,), daemon=True)
     thread.start()

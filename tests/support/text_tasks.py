@@ -21,7 +21,7 @@ def make_config(task: str, **fields: Any) -> ml_collections.ConfigDict:
     """A small network, two gammas and two decays, two steps."""
     c = config.default(task=task)
     c.name = f'tiny_{task}'
-    c.task.update(probe_examples=32, **FIELDS[task])
+    c.task.update(eval_examples=32, **FIELDS[task])
     c.model.update(depth=1, width=8, head_dim=8, mlp_dim=8, max_len=256)
     c.optimizer.update(warmup_steps=1, floor=0.0)
     c.train.update(batch_size=16, num_steps=2, eval_every=1, resume_every=1e9)

@@ -44,10 +44,10 @@ def run(tmp_path_factory) -> Run:
 def test_three_lines_train_a_sweep_with_finite_results(run):
     assert isinstance(run, Run)
     assert bool(run.results.trained.all())
-    for name in ('train_loss', 'grad_norm', 'probe_loss', 'agreement'):
+    for name in ('train_loss', 'grad_norm', 'eval_set_loss', 'agreement'):
         assert np.isfinite(run.results[name]).all()
-    inferential = run.results.agreement.sel(probe='unseen', mapping='inferential')
-    assert set(inferential.dims) == set(run.experiment.axes)
+    composed = run.results.agreement.sel(eval_set='unseen', mapping='composed')
+    assert set(composed.dims) == set(run.experiment.axes)
     assert run.params(gamma=0.8, seed=1)['W_U'].shape == (8, 201)
 
 

@@ -12,10 +12,10 @@ from anchorjax import api, config, models, tasks
 from anchorjax.errors import ConfigError
 from anchorjax.model import Activations, ModelConfig
 from anchorjax.sweeps.checks import require_trainable
-from anchorjax.task import Batch, Probes, Task
+from anchorjax.task import Batch, EvalSets, Task
 from anchorjax.training.devices import make_mesh
 
-SIZE, VOCAB, PROBED = 50, 12, 10
+SIZE, VOCAB, EVAL_SETD = 50, 12, 10
 KEY = jax.random.key(0)
 
 
@@ -33,10 +33,10 @@ class SumConfig:
             vocab=VOCAB,
             seq_len=2,
             num_train=SIZE,
-            probe_names=('seen_train',),
+            eval_set_names=('seen_train',),
             make_data=lambda key: jax.random.permutation(key, SIZE),
             batch=ask,
-            probes=probe,
+            eval_sets=eval_set,
             group_names=('small', 'large'),
         )
         if self.fault:
@@ -51,9 +51,9 @@ def ask(order: jax.Array, number_B: jax.Array) -> Batch:
     return Batch(jnp.stack([a_B, b_B], -1), (a_B + b_B)[:, None] % 7, weights_BQ)
 
 
-def probe(order: jax.Array) -> Probes:
-    asked = ask(order, jnp.arange(PROBED))
-    return Probes(
+def eval_set(order: jax.Array) -> EvalSets:
+    asked = ask(order, jnp.arange(EVAL_SETD))
+    return EvalSets(
         asked.tokens_BT[None],
         asked.targets_BQ[None, None],
         asked.weights_BQ[None],
@@ -75,16 +75,16 @@ def in_batch(**changes):
     return change
 
 
-def in_probes(**changes):
+def in_eval_sets(**changes):
     """The same of its eval sets."""
 
     def change(task: Task) -> Task:
-        def probes(data):
-            made = task.probes(data)
+        def eval_sets(data):
+            made = task.eval_sets(data)
             new = {name: f(getattr(made, name)) for name, f in changes.items()}
             return made._replace(**new)
 
-        return task._replace(probes=probes)
+        return task._replace(eval_sets=eval_sets)
 
     return change
 
@@ -169,57 +169,57 @@ FAULTS = {
         lambda task: task._replace(batch=lambda data, i: (i, i)),
         "Task.batch = 'tuple': must be a Batch",
     ),
-    'probes [B, T]': (
-        in_probes(tokens_PBT=lambda x: x[0]),
-        'probes.tokens_PBT.shape = (10, 2): must be (1 probes,',
+    'eval sets [B, T]': (
+        in_eval_sets(tokens_PBT=lambda x: x[0]),
+        'eval_sets.tokens_PBT.shape = (10, 2): must be (1 eval sets,',
     ),
-    'probes without mappings': (
-        in_probes(targets_PRBQ=lambda x: x[:, 0]),
-        'probes.targets_PRBQ.shape = (1, 10, 1): must be (1, 1',
+    'eval sets without mappings': (
+        in_eval_sets(targets_PRBQ=lambda x: x[:, 0]),
+        'eval_sets.targets_PRBQ.shape = (1, 10, 1): must be (1, 1',
     ),
-    'probe beyond the vocabulary': (
-        in_probes(tokens_PBT=set_first(VOCAB)),
-        'probes.tokens_PBT = 12: must be from 0 to 11',
+    'eval set beyond the vocabulary': (
+        in_eval_sets(tokens_PBT=set_first(VOCAB)),
+        'eval_sets.tokens_PBT = 12: must be from 0 to 11',
     ),
-    'probe with label -100': (
-        in_probes(targets_PRBQ=set_first(-100)),
-        'probes.targets_PRBQ = -100: must be from 0 to 11',
+    'eval set with label -100': (
+        in_eval_sets(targets_PRBQ=set_first(-100)),
+        'eval_sets.targets_PRBQ = -100: must be from 0 to 11',
     ),
-    'weights of probes [P, B]': (
-        in_probes(weights_PBQ=lambda x: x[..., 0]),
-        'probes.weights_PBQ.shape = (1, 10): must be (1, 10,',
+    'weights of eval sets [P, B]': (
+        in_eval_sets(weights_PBQ=lambda x: x[..., 0]),
+        'eval_sets.weights_PBQ.shape = (1, 10): must be (1, 10,',
     ),
-    'probe without weight': (
-        in_probes(weights_PBQ=lambda x: 0 * x),
-        "probes.weights_PBQ of 'seen_train' = 0.0: must be above",
+    'eval set without weight': (
+        in_eval_sets(weights_PBQ=lambda x: 0 * x),
+        "eval_sets.weights_PBQ of 'seen_train' = 0.0: must be above",
     ),
     'group out of range': (
-        in_probes(groups_PB=set_first(2)),
-        'probes.groups_PB = 2: must be from 0 to 1',
+        in_eval_sets(groups_PB=set_first(2)),
+        'eval_sets.groups_PB = 2: must be from 0 to 1',
     ),
     'group -1': (
-        in_probes(groups_PB=set_first(-1)),
-        'probes.groups_PB = -1: must be from 0 to 1',
+        in_eval_sets(groups_PB=set_first(-1)),
+        'eval_sets.groups_PB = -1: must be from 0 to 1',
     ),
     'groups [P, B, 1]': (
-        in_probes(groups_PB=lambda x: x[..., None]),
-        'probes.groups_PB.shape = (1, 10, 1): must be (1, 10)',
+        in_eval_sets(groups_PB=lambda x: x[..., None]),
+        'eval_sets.groups_PB.shape = (1, 10, 1): must be (1, 10)',
     ),
     'groups without names': (
         in_task(group_names=()),
         'Task.group_names = (): must be given if',
     ),
     'names without groups': (
-        in_probes(groups_PB=lambda x: None),
+        in_eval_sets(groups_PB=lambda x: None),
         "Task.group_names = ('small', 'large'): must be given if",
     ),
-    'one probe twice': (
-        in_task(probe_names=('a', 'a')),
-        "Task.probe_names = ('a', 'a'): must be distinct",
+    'one eval set twice': (
+        in_task(eval_set_names=('a', 'a')),
+        "Task.eval_set_names = ('a', 'a'): must be distinct",
     ),
-    'too many names of probes': (
-        in_task(probe_names=('a', 'b')),
-        'probes.tokens_PBT.shape = (1, 10, 2): must be (2 pro',
+    'too many names of eval sets': (
+        in_task(eval_set_names=('a', 'b')),
+        'eval_sets.tokens_PBT.shape = (1, 10, 2): must be (2 eva',
     ),
     'unknown mapping': (
         in_task(trained_mapping='other'),
@@ -233,9 +233,9 @@ FAULTS = {
         in_task(num_train=12.5),
         'Task.num_train = 12.5: must be of type int',
     ),
-    'no such trained probe': (
-        in_task(trained_probes=('seen_train', 'seen_trian')),
-        "Task.trained_probes = ('seen_train', 'seen_trian'): must be among",
+    'no such trained eval set': (
+        in_task(trained_eval_sets=('seen_train', 'seen_trian')),
+        "Task.trained_eval_sets = ('seen_train', 'seen_trian'): must be among",
     ),
     'roles [B]': (
         in_task(roles=lambda tokens_BT: tokens_BT[:, 0]),
@@ -262,7 +262,7 @@ FAULTS = {
         "task.name = 'sum': must be the same when it is made twice",
     ),
     'NumPy draws the eval sets': (
-        in_probes(tokens_PBT=add_noise),
+        in_eval_sets(tokens_PBT=add_noise),
         "task.name = 'sum': must be the same when it is made",
     ),
 }
@@ -366,9 +366,9 @@ def test_a_model_that_breaks_its_contract_is_one_line(make_experiment, fault):
 
 def test_every_task_of_a_sweep_is_asked(make_experiment):
     values = ('', 'label -100')
-    loop = dataclasses.replace(make_experiment(), loop=(('task.fault', values),))
+    grid = dataclasses.replace(make_experiment(), static_axes=(('task.fault', values),))
     with pytest.raises(ConfigError, match=r'batch\.targets_BQ = -100'):
-        require_trainable(loop)
+        require_trainable(grid)
 
 
 def test_nothing_is_on_disk_when_a_sweep_is_refused(make_experiment, tmp_path):

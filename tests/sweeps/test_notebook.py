@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis.members.member import draw_probes, draw_training
+from analysis.members.member import draw_eval_sets, draw_training
 from anchorjax import api, config, tasks
-from anchorjax.task import Batch, Probes, Task
+from anchorjax.task import Batch, EvalSets, Task
 
 P = 7
 HERE = sys.modules[__name__]
@@ -45,9 +45,9 @@ class OwnConfig:
     vocab = P + 1
 
     def make(self) -> Task:
-        def make_probes(order: jax.Array) -> Probes:
+        def make_eval_sets(order: jax.Array) -> EvalSets:
             batch = ask(order[None, :10])
-            return Probes(
+            return EvalSets(
                 batch.tokens_BT[0][None], batch.targets_BQ.reshape(1, 1, -1, 1)
             )
 
@@ -55,10 +55,10 @@ class OwnConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=P * P,
-            probe_names=('seen_train',),
+            eval_set_names=('seen_train',),
             make_data=lambda key: jax.random.permutation(key, P * P),
             batch=lambda order, index_B: ask(order[index_B]),
-            probes=make_probes,
+            eval_sets=make_eval_sets,
         )
 
 
@@ -99,7 +99,7 @@ def test_an_edited_task_trains_its_new_rule(experiment, tmp_path, monkeypatch, e
         (batch,) = draw_training(task, 0)
         return {
             'loss': run.results.fit_loss.values,
-            'asked': draw_probes(task, 0).targets_PRBQ,
+            'asked': draw_eval_sets(task, 0).targets_PRBQ,
             'trained': batch.targets_BQ,
         }
 

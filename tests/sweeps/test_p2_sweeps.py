@@ -33,24 +33,24 @@ def test_a_sweep_trains_and_is_read_by_its_own_names(name, tmp_path):
     experiment = make_experiment(name, **FIELDS)
     run = api.train(experiment, tmp_path, mesh=make_mesh(1))
     agreement = run.results.agreement
-    assert agreement.probe.values.tolist() == [
+    assert agreement.eval_set.values.tolist() == [
         'memory',
         'reasoning_train',
         'reasoning_test',
     ]
-    assert run.curves.probe_loss.sizes['step'] == 3
-    assert np.isfinite(run.curves.probe_loss).all()
+    assert run.curves.eval_set_loss.sizes['step'] == 3
+    assert np.isfinite(run.curves.eval_set_loss).all()
     by_group = run.results.agreement_by_group.sel(mapping='assigned')
     assert by_group.group.values.tolist() == ['labels_5_7', 'labels_5_11', 'reasoning']
-    is_asked = np.isfinite(by_group.sel(probe='memory').isel(gamma=0)).squeeze()
+    is_asked = np.isfinite(by_group.sel(eval_set='memory').isel(gamma=0)).squeeze()
     assert is_asked.values.tolist() == [True, True, False]
     table = run.members
     assert {'loss_memory', 'memory_assigned', 'reasoning_test_sum'} <= set(table)
     heading = summarize_members(run).splitlines()[0].split()
-    probes = ['memory', 'reasoning_train', 'reasoning_test']
-    assert heading == ['gamma', 'loss', *probes, 'converged']
+    eval_sets = ['memory', 'reasoning_train', 'reasoning_test']
+    assert heading == ['gamma', 'loss', *eval_sets, 'converged']
     member = member_of(run, gamma=0.8, step=2)
     assert member.matrix(MATRICES[name]).ndim == 2
-    assert member.forward(member.probes.tokens_PBT[0]).logits.shape == (16, 5, 24)
-    roles_BT = member.roles(member.probes.tokens_PBT[0])
+    assert member.forward(member.eval_sets.tokens_PBT[0]).logits.shape == (16, 5, 24)
+    roles_BT = member.roles(member.eval_sets.tokens_PBT[0])
     assert (roles_BT == 0).sum() == 16  # one key in every sequence

@@ -30,7 +30,7 @@ def test_the_estimate_follows_the_latest_pieces():
 
 @pytest.mark.slow
 def test_all_member_steps_and_operations_of_two_depths_are_counted(tmp_path):
-    folder, mesh = opened(tmp_path, loop=(('model.depth', (1, 2)),), **ONE)
+    folder, mesh = opened(tmp_path, static_axes=(('model.depth', (1, 2)),), **ONE)
     of_step = []
     for cohort in folder.experiment.cohorts():
         of_step.append(operations_per_step(folder.experiment.for_cohort(cohort)))

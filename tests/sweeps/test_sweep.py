@@ -149,7 +149,7 @@ def test_only_the_end_of_a_segment_is_evaluated():
     hparams = place_member(trainer, 0)
     _, whole = trainer.segment(trainer.init(hparams), hparams, 5)
     state, piece = trainer.segment(trainer.init(hparams), hparams, 2, is_end=False)
-    assert np.isnan(piece.agreement).all() and np.isnan(piece.probe_loss).all()
+    assert np.isnan(piece.agreement).all() and np.isnan(piece.eval_set_loss).all()
     assert np.isfinite(piece.train_loss).all()
     _, end = trainer.segment(state, hparams, 3, before=2)
     assert np.isfinite(end.train_loss).all()

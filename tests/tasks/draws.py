@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.tasks import Batch, Probes, TaskConfig
+from anchorjax.tasks import Batch, EvalSets, TaskConfig
 
 
 def draw_batch(config: TaskConfig, number: int | None = None, seed: int = 0) -> Batch:
@@ -16,8 +16,8 @@ def draw_batch(config: TaskConfig, number: int | None = None, seed: int = 0) -> 
     return jax.tree.map(np.asarray, _draw_batch(config, number, jax.random.key(seed)))
 
 
-def draw_probes(config: TaskConfig, seed: int = 0) -> Probes:
-    return jax.tree.map(np.asarray, _draw_probes(config, jax.random.key(seed)))
+def draw_eval_sets(config: TaskConfig, seed: int = 0) -> EvalSets:
+    return jax.tree.map(np.asarray, _draw_eval_sets(config, jax.random.key(seed)))
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
@@ -27,6 +27,6 @@ def _draw_batch(config: TaskConfig, number: int, key: jax.Array) -> Batch:
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _draw_probes(config: TaskConfig, key: jax.Array) -> Probes:
+def _draw_eval_sets(config: TaskConfig, key: jax.Array) -> EvalSets:
     task = config.make()
-    return task.probes(task.make_data(key))
+    return task.eval_sets(task.make_data(key))

@@ -14,7 +14,7 @@ from anchorjax.tasks import AdditionConfig, addition
 from anchorjax.training import evaluation
 from anchorjax.training.curves import DEVIATION_LIMIT
 from tests.support.official_data import find_official
-from tests.tasks.draws import draw_batch, draw_probes
+from tests.tasks.draws import draw_batch, draw_eval_sets
 
 CHARACTERS = '0123456789+=.'  # the last is END
 OFFICIAL = 'addition/case_or_rule_1hole_50_50_len10_test.json'
@@ -123,23 +123,23 @@ def test_a_smaller_training_set_is_part_of_a_larger_one():
     assert (small.tokens_BT != other_seed.tokens_BT).any()
 
 
-def test_probes_ask_what_they_say():
-    config = AdditionConfig(num_examples=2_000, probe_examples=3_000)
+def test_eval_sets_ask_what_they_say():
+    config = AdditionConfig(num_examples=2_000, eval_examples=3_000)
     task = config.make()
-    assert task.probe_names == ('seen_train', 'seen_heldout', 'test')
-    probes = draw_probes(config)
+    assert task.eval_set_names == ('seen_train', 'seen_heldout', 'test')
+    eval_sets = draw_eval_sets(config)
     trained = {spell(tokens_T) for tokens_T in draw_batch(config, 2_000).tokens_BT}
     texts = []
     for p in range(3):
-        is_real_B = probes.weights_PBQ[p].any(-1)
-        texts.append([spell(t) for t in probes.tokens_PBT[p][is_real_B]])
-    assert [len(set(of_probe)) for of_probe in texts] == [2_000, 3_000, 3_000]
+        is_real_B = eval_sets.weights_PBQ[p].any(-1)
+        texts.append([spell(t) for t in eval_sets.tokens_PBT[p][is_real_B]])
+    assert [len(set(of_eval_set)) for of_eval_set in texts] == [2_000, 3_000, 3_000]
     assert set(texts[0]) == trained
     assert not set(texts[1]) & trained
     assert not any(is_inside(read_pair(text)) for text in texts[1])
     assert all(is_inside(read_pair(text)) for text in texts[2])
     np.testing.assert_array_equal(
-        probes.tokens_PBT[:, :, 1:], probes.targets_PRBQ[:, 0, :, :-1]
+        eval_sets.tokens_PBT[:, :, 1:], eval_sets.targets_PRBQ[:, 0, :, :-1]
     )
 
 
@@ -151,7 +151,7 @@ def test_padding_is_no_answer_of_the_histogram(monkeypatch):
 
     monkeypatch.setattr(evaluation, 'compute_logits', say_nine)
     c = config.default(task='addition')
-    c.task.update(largest=9, square=(4, 5), encoding='numbers', probe_examples=8)
+    c.task.update(largest=9, square=(4, 5), encoding='numbers', eval_examples=8)
     c.train.update(batch_size=8, num_steps=1)
     c.optimizer.warmup_steps = 0
     experiment = config.resolve(c)
@@ -176,19 +176,19 @@ def test_regions_by_hand():
     a_B, b_B = jnp.array(list(expected)).T
     region_B = addition.find_region(AdditionConfig(), a_B, b_B)
     assert [names[region] for region in region_B] == list(expected.values())
-    probes = draw_probes(AdditionConfig())
+    eval_sets = draw_eval_sets(AdditionConfig())
     inside = names.index('inside_inside')
-    assert (probes.groups_PB[-1] == inside).all()
-    assert set(probes.groups_PB[0].tolist()) == set(range(9)) - {inside}
+    assert (eval_sets.groups_PB[-1] == inside).all()
+    assert set(eval_sets.groups_PB[0].tolist()) == set(range(9)) - {inside}
 
 
 @pytest.mark.slow
 def test_the_random_split_holds_out_as_many_pairs_from_everywhere():
-    config = AdditionConfig(split='random', encoding='numbers', probe_examples=40_401)
+    config = AdditionConfig(split='random', encoding='numbers', eval_examples=40_401)
     batch = draw_batch(config, config.num_outside)
-    probes = draw_probes(config)
+    eval_sets = draw_eval_sets(config)
     trained = set(map(tuple, batch.tokens_BT.tolist()))
-    tested = set(map(tuple, probes.tokens_PBT[-1].tolist()))
+    tested = set(map(tuple, eval_sets.tokens_PBT[-1].tolist()))
     assert len(trained) == 959_599 and len(tested) == 40_401
     assert len(trained | tested) == 10**6
     num_in_the_square = sum(is_inside(pair) for pair in tested)
@@ -218,10 +218,10 @@ def test_pairs_inside_and_outside_of_any_square_are_all_pairs(data):
 
 def test_the_format_is_that_of_the_case_based_test():
     rows = json.loads(find_official(OFFICIAL).read_text())
-    config = AdditionConfig(largest=99, square=(40, 60), probe_examples=441)
-    probes = draw_probes(config)
-    last_BQ = probes.targets_PRBQ[-1, 0, :, -1:]
-    texts_BL = np.concatenate([probes.tokens_PBT[-1], last_BQ], axis=1)
+    config = AdditionConfig(largest=99, square=(40, 60), eval_examples=441)
+    eval_sets = draw_eval_sets(config)
+    last_BQ = eval_sets.targets_PRBQ[-1, 0, :, -1:]
+    texts_BL = np.concatenate([eval_sets.tokens_PBT[-1], last_BQ], axis=1)
     ours = {spell(text_L).rstrip('.') for text_L in texts_BL}
     official = {row['question'] + row['answers'][0] for row in rows}
     assert ours == official and len(ours) == 441

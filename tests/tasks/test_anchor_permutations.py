@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from anchorjax import tasks
 from anchorjax.tasks import anchor_permutations
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig, Data
-from tests.tasks.draws import draw_probes
+from tests.tasks.draws import draw_eval_sets
 
 make_batch = jax.jit(anchor_permutations.make_batch, static_argnums=0)
 make_data = jax.jit(anchor_permutations.make_data, static_argnums=0)
-make_probes = jax.jit(anchor_permutations.make_probes, static_argnums=0)
+make_eval_sets = jax.jit(anchor_permutations.make_eval_sets, static_argnums=0)
 # Three keys; anchor 3 swaps keys 0 and 1, anchor 4 turns 0 -> 1 -> 2 -> 0. Of the pairs
 # (3, 3), (3, 4), (4, 3), (4, 4), numbered 0 to 3, the last and the first are trained.
 CONFIG = AnchorPermutationsConfig(num_keys=3, num_anchors=2, trained_share=0.5)
@@ -49,14 +49,14 @@ def test_training_examples_by_hand():
     assert found == TRAINED
 
 
-def test_probes_by_hand():
-    probes = make_probes(CONFIG, DATA)
-    assert (probes.weights_PBQ == 1).all()
-    seen, unseen = np.asarray(probes.tokens_PBT).tolist()
+def test_eval_sets_by_hand():
+    eval_sets = make_eval_sets(CONFIG, DATA)
+    assert (eval_sets.weights_PBQ == 1).all()
+    seen, unseen = np.asarray(eval_sets.tokens_PBT).tolist()
     assert [tuple(tokens) for tokens in seen] == list(TRAINED)
-    assert probes.targets_PRBQ[0, 0, :, 0].tolist() == list(TRAINED.values())
+    assert eval_sets.targets_PRBQ[0, 0, :, 0].tolist() == list(TRAINED.values())
     assert [tuple(tokens) for tokens in unseen] == list(UNSEEN)
-    answers = probes.targets_PRBQ[1, :, :, 0].T.tolist()
+    answers = eval_sets.targets_PRBQ[1, :, :, 0].T.tolist()
     assert [tuple(answer) for answer in answers] == list(UNSEEN.values())
 
 
@@ -64,7 +64,7 @@ def test_defaults_are_those_of_the_paper():
     config = AnchorPermutationsConfig()
     task = config.make()
     assert (task.vocab, task.seq_len, task.num_train) == (24, 3, 720)
-    assert draw_probes(config).weights_PBQ.sum((1, 2)).tolist() == [720, 304]
+    assert draw_eval_sets(config).weights_PBQ.sum((1, 2)).tolist() == [720, 304]
 
 
 @settings(max_examples=3, deadline=None)
@@ -82,20 +82,20 @@ def test_every_question_is_trained_or_unseen_and_answered_by_composition(
     )
 
     @jax.jit
-    def draw(seed: jax.Array) -> tuple[Data, tasks.Probes, tasks.Batch]:
+    def draw(seed: jax.Array) -> tuple[Data, tasks.EvalSets, tasks.Batch]:
         data = make_data(config, jax.random.key(seed))
         all_B = jnp.arange(config.num_trained * num_keys)
-        return data, make_probes(config, data), make_batch(config, data, all_B)
+        return data, make_eval_sets(config, data), make_batch(config, data, all_B)
 
-    data, probes, batch = jax.tree.map(np.asarray, draw(seed))
+    data, eval_sets, batch = jax.tree.map(np.asarray, draw(seed))
     maps = data.permutations
     assert (np.sort(maps) == np.arange(num_keys)).all()
     asked = []
     for p in (0, 1):
-        asked.append(set(map(tuple, probes.tokens_PBT[p].tolist())))
-        assert (probes.weights_PBQ[p, :, 0] > 0).sum() == len(asked[p])
-        key_B, first_B, second_B = (probes.tokens_PBT[p] - [0, num_keys, num_keys]).T
-        answer_B, of_reversed_B = probes.targets_PRBQ[p, :, :, 0]
+        asked.append(set(map(tuple, eval_sets.tokens_PBT[p].tolist())))
+        assert (eval_sets.weights_PBQ[p, :, 0] > 0).sum() == len(asked[p])
+        key_B, first_B, second_B = (eval_sets.tokens_PBT[p] - [0, num_keys, num_keys]).T
+        answer_B, of_reversed_B = eval_sets.targets_PRBQ[p, :, :, 0]
         np.testing.assert_array_equal(answer_B, maps[second_B, maps[first_B, key_B]])
         expected_B = maps[first_B, maps[second_B, key_B]]
         np.testing.assert_array_equal(of_reversed_B, expected_B)
@@ -121,13 +121,13 @@ def test_a_table_of_the_trained_pairs_does_not_know_the_others():
 
     @jax.jit
     @jax.vmap
-    def draw(seed: jax.Array) -> tasks.Probes:
-        return task.probes(task.make_data(jax.random.key(seed)))
+    def draw(seed: jax.Array) -> tasks.EvalSets:
+        return task.eval_sets(task.make_data(jax.random.key(seed)))
 
-    probes = jax.tree.map(lambda leaf: np.asarray(leaf)[:, 1], draw(jnp.arange(20)))
-    answer_SB, of_reversed_SB = np.moveaxis(probes.targets_PRBQ[..., 0], 1, 0)
-    _, first_SB, second_SB = np.moveaxis(probes.tokens_PBT, -1, 0)
-    is_asked_SB = (probes.weights_PBQ[..., 0] > 0) & (first_SB != second_SB)
+    eval_sets = jax.tree.map(lambda leaf: np.asarray(leaf)[:, 1], draw(jnp.arange(20)))
+    answer_SB, of_reversed_SB = np.moveaxis(eval_sets.targets_PRBQ[..., 0], 1, 0)
+    _, first_SB, second_SB = np.moveaxis(eval_sets.tokens_PBT, -1, 0)
+    is_asked_SB = (eval_sets.weights_PBQ[..., 0] > 0) & (first_SB != second_SB)
     same_SB = answer_SB == of_reversed_SB
     assert same_SB[is_asked_SB].mean() == pytest.approx(1 / 16, abs=0.03)
 
@@ -139,18 +139,18 @@ def test_addition_by_hand():
     batch = jax.jit(task.batch)(order, jnp.arange(4))
     assert batch.tokens_BT.tolist() == [[2, 2, 3], [0, 0, 3], [1, 2, 3], [0, 1, 3]]
     assert batch.targets_BQ[:, 0].tolist() == [1, 0, 0, 1]
-    probes = jax.jit(task.probes)(order)
-    assert probes.weights_PBQ[:, :, 0].tolist() == [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
-    assert probes.tokens_PBT[1, 0].tolist() == [0, 2, 3]
-    assert probes.targets_PRBQ[1, 0, :, 0].tolist() == [2, 1, 2, 2, 0]
+    eval_sets = jax.jit(task.eval_sets)(order)
+    assert eval_sets.weights_PBQ[:, :, 0].tolist() == [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+    assert eval_sets.tokens_PBT[1, 0].tolist() == [0, 2, 3]
+    assert eval_sets.targets_PRBQ[1, 0, :, 0].tolist() == [2, 1, 2, 2, 0]
 
 
 def test_addition_trains_two_fifths_of_the_questions():
     task = tasks.ModularAdditionConfig().make()
     assert (task.vocab, task.num_train) == (68, math.floor(0.4 * 67 * 67 + 0.5))
-    probes = draw_probes(tasks.ModularAdditionConfig())
+    eval_sets = draw_eval_sets(tasks.ModularAdditionConfig())
     pairs = []
     for p in (0, 1):
-        is_asked = probes.weights_PBQ[p, :, 0] > 0
-        pairs.append(set(map(tuple, probes.tokens_PBT[p, is_asked, :2].tolist())))
+        is_asked = eval_sets.weights_PBQ[p, :, 0] > 0
+        pairs.append(set(map(tuple, eval_sets.tokens_PBT[p, is_asked, :2].tolist())))
     assert len(pairs[0]) == 1796 and len(pairs[0] | pairs[1]) == 67 * 67

@@ -108,7 +108,7 @@ def test_training_and_heldout_keys_never_meet(split, order):
 
     batch = jax.jit(task.batch)(data, jnp.arange(4_000))
     assert list_trained(batch.tokens_BT).all()
-    seen, heldout, unseen = jax.jit(task.probes)(data).tokens_PBT
+    seen, heldout, unseen = jax.jit(task.eval_sets)(data).tokens_PBT
     assert list_trained(seen).all()
     assert list_trained(unseen).all()
     assert not list_trained(heldout).any()

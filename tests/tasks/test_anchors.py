@@ -1,4 +1,4 @@
-"""The anchor task says what the paper says: labels, counts and probes (PAPERS 1.1)."""
+"""The anchor task says what the paper says: labels, counts, eval sets (PAPERS 1.1)."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anchorjax.tasks import AnchorsConfig, anchors
 from anchorjax.training.curves import curve_coordinates
 from tests.support import cases
-from tests.tasks.draws import draw_batch, draw_probes
+from tests.tasks.draws import draw_batch, draw_eval_sets
 
 NUM_TRAIN = 759_375  # of the paper's data set
 
@@ -51,7 +51,7 @@ def look_up(pair_B2: np.ndarray, mapping: int = 2) -> np.ndarray:
 
 def test_truth_table():
     config = AnchorsConfig()
-    assert anchors.MAPPINGS == ('inferential', 'symmetric', 'assigned')
+    assert anchors.MAPPINGS == ('composed', 'symmetric', 'assigned')
     pairs = anchors.list_pairs(config).tolist()
     assert list(map(tuple, pairs)) == list(cases.TABLE)
     shifts = anchors.list_shifts(config).tolist()
@@ -108,26 +108,26 @@ def test_counts():
         ('key_first', 'pair', [6]),
     ],
 )
-def test_probes_ask_what_they_say_with_every_mapping(order, last_token, positions):
+def test_eval_sets_ask_what_they_say_with_every_mapping(order, last_token, positions):
     config = AnchorsConfig(order=order, last_token=last_token)
     task = config.make()
-    probes = draw_probes(config)
-    assert probes.weights_PBQ is None
-    assert probes.targets_PRBQ.shape == (3, 3, 8192, 1)
+    eval_sets = draw_eval_sets(config)
+    assert eval_sets.weights_PBQ is None
+    assert eval_sets.targets_PRBQ.shape == (3, 3, 8192, 1)
     assert task.group_names == tuple(f'at_{position}' for position in positions)
-    assert task.probe_names == ('seen_train', 'seen_heldout', 'unseen')
+    assert task.eval_set_names == ('seen_train', 'seen_heldout', 'unseen')
     assert task.mapping_names == anchors.MAPPINGS
     assert task.trained_mapping == 'assigned'
-    assert task.deviation == ('unseen', 'inferential')
+    assert task.deviation == ('unseen', 'composed')
     seen = set(cases.TABLE) - {(4, 3)}
     for i, expected_pairs in enumerate((seen, seen, {(4, 3)})):
-        position_B, x, pair_B2 = cases.decode(probes.tokens_PBT[i], order=order)
+        position_B, x, pair_B2 = cases.decode(eval_sets.tokens_PBT[i], order=order)
         group_B = position_B - positions[0]
-        np.testing.assert_array_equal(probes.groups_PB[i], group_B)
+        np.testing.assert_array_equal(eval_sets.groups_PB[i], group_B)
         assert set(map(tuple, pair_B2.tolist())) == expected_pairs
         for r in range(3):
             expected = x + look_up(pair_B2, r)
-            np.testing.assert_array_equal(probes.targets_PRBQ[i, r, :, 0], expected)
+            np.testing.assert_array_equal(eval_sets.targets_PRBQ[i, r, :, 0], expected)
 
 
 @st.composite
@@ -178,9 +178,9 @@ def test_any_valid_task_labels_its_sequences(config, seed):
 
 def test_answers_to_the_unseen_pair_are_named_by_the_pair_that_has_them():
     names = AnchorsConfig().make().offset_names
-    # The inferential answer to (4, 3) is x - 10; another pair's shift plus 10.
+    # The composed answer to (4, 3) is x - 10; another pair's shift plus 10.
     assert names == {
-        0: 'inferential',
+        0: 'composed',
         4: 'symmetric',  # (3, 4) was trained as x - 6
         20: '(1, 1)',
         16: '(1, 2) or (2, 1)',
@@ -193,7 +193,7 @@ def test_answers_to_the_unseen_pair_are_named_by_the_pair_that_has_them():
         -6: '(4, 4)',
     }
     both_unseen = AnchorsConfig(noninferential=(), unseen=((4, 3), (3, 4)))
-    assert both_unseen.make().offset_names[0] == 'inferential'
+    assert both_unseen.make().offset_names[0] == 'composed'
     assert 4 not in both_unseen.make().offset_names
 
 
@@ -203,10 +203,10 @@ def test_the_exception_may_be_as_unseen_as_the_pair_that_is_asked_about():
     pair_B2 = draw_examples(config, 2_000).pair_B2
     assert not {(3, 4), (4, 3)} & set(map(tuple, pair_B2.tolist()))
     task = config.make()
-    assert task.probe_names == ('seen_train', 'seen_heldout', 'unseen', 'unseen_34')
+    assert task.eval_set_names == ('seen_train', 'seen_heldout', 'unseen', 'unseen_34')
     assert task.num_train == 14 * 50_625
     # Nobody was taught x - 6, so that it has no name but that of the rule.
-    assert task.offset_names[0] == 'inferential' and task.offset_names[4] == 'symmetric'
+    assert task.offset_names[0] == 'composed' and task.offset_names[4] == 'symmetric'
     named_twice = AnchorsConfig(exception='unseen', unseen=((4, 3), (3, 4)))
     assert named_twice.unseen_pairs == ((4, 3), (3, 4))
     trained = AnchorsConfig(exception='trained')
@@ -218,19 +218,19 @@ def test_pairs_of_many_anchors_have_names_of_their_own():
     unseen = {'noninferential': (), 'unseen': ((4, 3), (1, 11), (11, 1), (3, 4))}
     task = AnchorsConfig(**twelve, **unseen, groups='pair').make()
     names = ('unseen', 'unseen_1_11', 'unseen_11_1', 'unseen_34')
-    assert task.probe_names[2:] == names
+    assert task.eval_set_names[2:] == names
     assert len(set(task.group_names)) == len(task.group_names) == 144
 
 
 def test_a_number_of_anchors_takes_the_first_ones():
     six = {'anchors': (1, 2, 3, 4, 5, 6), 'shifts': (5, 1, -2, -8, 3, -4)}
-    few = AnchorsConfig(probe_examples=64)
-    some = AnchorsConfig(**six, num_anchors=4, probe_examples=64)
+    few = AnchorsConfig(eval_examples=64)
+    some = AnchorsConfig(**six, num_anchors=4, eval_examples=64)
     assert some.make().num_train == few.make().num_train
     assert some.make().offset_names == few.make().offset_names
     batch = draw_batch(few, 64)
     chex.assert_trees_all_equal(batch, draw_batch(some, 64))
-    chex.assert_trees_all_equal(draw_probes(few), draw_probes(some))
+    chex.assert_trees_all_equal(draw_eval_sets(few), draw_eval_sets(some))
     roles = jax.jit(few.make().roles)(batch.tokens_BT)
     chex.assert_trees_all_equal(roles, jax.jit(some.make().roles)(batch.tokens_BT))
 
@@ -269,7 +269,7 @@ def test_without_an_unseen_pair_every_pair_is_trained():
     config = AnchorsConfig(unseen=())
     task = config.make()
     assert task.num_train == 16 * 50_625
-    assert task.probe_names == ('seen_train', 'seen_heldout')
+    assert task.eval_set_names == ('seen_train', 'seen_heldout')
     assert task.deviation is None
     assert curve_coordinates(task)['offset'] == []
     examples = draw_examples(config, 500)

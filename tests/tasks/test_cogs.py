@@ -17,7 +17,7 @@ from anchorjax.tasks.cogs import words as cogs_words
 from anchorjax.tasks.cogs.logic import write_logical_form
 from anchorjax.tasks.cogs.sampler import Sampler, write_sentence
 from tests.support.official_data import find_official
-from tests.tasks.draws import draw_batch, draw_probes
+from tests.tasks.draws import draw_batch, draw_eval_sets
 
 VERBS = ['OMISSIBLE', 'TRANSITIVE', 'UNACCUSATIVE', 'UNERGATIVE', 'INFINITIVE']
 VERBS += ['TAKES_INFINITIVE', 'TAKES_CLAUSE', 'DATIVE']
@@ -251,11 +251,11 @@ def test_our_own_rows_are_as_many_as_the_official_ones(own_rows):
     assert gen == dict.fromkeys(cogs_cases.CASES, 50)
 
 
-def test_probes_ask_what_they_say(own_rows):
-    config = CogsConfig(num_examples=400, probe_examples=1050)
+def test_eval_sets_ask_what_they_say(own_rows):
+    config = CogsConfig(num_examples=400, eval_examples=1050)
     task = config.make()
     rows = np.asarray(jax.jit(cogs.training_row)(jax.random.key(0), jnp.arange(400)))
-    batch, probes = draw_batch(config, 400), draw_probes(config)
+    batch, eval_sets = draw_batch(config, 400), draw_eval_sets(config)
     assert len(set(rows.tolist())) == 400
     for b, row in enumerate(rows):
         sentence, form, _ = own_rows[row]
@@ -264,38 +264,38 @@ def test_probes_ask_what_they_say(own_rows):
         answer = batch.targets_BQ[b][batch.weights_BQ[b] > 0]
         assert spell(answer) == f'{form} END'
 
-    assert probes.weights_PBQ[0].any(-1).sum() == 400
+    assert eval_sets.weights_PBQ[0].any(-1).sum() == 400
     names = np.array(task.group_names)
     for p, first in ((1, 24_155), (2, 24_155 + 1050)):
         for b in range(0, 1050, 50):
             row = own_rows[first + b]
-            scored = probes.weights_PBQ[p, b] > 0
-            asked = spell(probes.targets_PRBQ[p, 0, b][scored])
-            assert names[probes.groups_PB[p, b]] == row.case
+            scored = eval_sets.weights_PBQ[p, b] > 0
+            asked = spell(eval_sets.targets_PRBQ[p, 0, b][scored])
+            assert names[eval_sets.groups_PB[p, b]] == row.case
             is_whole = asked == f'{row.form} END'
             assert is_whole or (asked.endswith(' CUT') and len(row.form.split()) > 150)
-    shares = collections.Counter(names[probes.groups_PB[2]].tolist())
+    shares = collections.Counter(names[eval_sets.groups_PB[2]].tolist())
     assert shares == dict.fromkeys(cogs_cases.CASES, 50)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('seq_len', [32, 96])  # 32: some answers are not even begun
 def test_what_is_cut_asks_for_a_word_that_is_never_trained(seq_len):
-    short = CogsConfig(seq_len=seq_len, num_examples=2_000, probe_examples=210)
-    batch, probes = draw_batch(short, 2_000), draw_probes(short)
+    short = CogsConfig(seq_len=seq_len, num_examples=2_000, eval_examples=210)
+    batch, eval_sets = draw_batch(short, 2_000), draw_eval_sets(short)
     cut, end = cogs.list_tokens().index('CUT'), cogs.list_tokens().index('END')
     assert not (batch.tokens_BT == cut).any() and not (batch.targets_BQ == cut).any()
-    asks_cut_PB = (probes.targets_PRBQ[:, 0] == cut).any(-1)
-    asks_end_PB = (probes.targets_PRBQ[:, 0] == end).any(-1)
+    asks_cut_PB = (eval_sets.targets_PRBQ[:, 0] == cut).any(-1)
+    asks_end_PB = (eval_sets.targets_PRBQ[:, 0] == end).any(-1)
     assert (asks_cut_PB != asks_end_PB).all()
     assert (asks_cut_PB[1:].mean(-1) > 0).all()
     is_cut = np.nonzero(asks_cut_PB)
-    assert (probes.weights_PBQ[is_cut][:, -1] == 1).all()
+    assert (eval_sets.weights_PBQ[is_cut][:, -1] == 1).all()
 
 
 def test_the_official_rows_are_trained_from_their_folder():
     folder = str(find_official('cogs'))
-    config = CogsConfig(path=folder, probe_examples=21)
+    config = CogsConfig(path=folder, eval_examples=21)
     rows = cogs.list_rows(folder, 0, 21, 21)
     assert [row.case for row in rows[-21:]] == list(cogs_cases.CASES)
     assert all(row.case != 'in_distribution' for row in rows[:155])

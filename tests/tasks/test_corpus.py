@@ -21,7 +21,7 @@ from tests.support.corpora import write_corpora
 from tests.support.sweeps import bits, require_line, run_on_devices
 
 KEY = jax.random.key(0)
-SMALL = {'seq_len': 8, 'vocab': 257, 'probe_examples': 4}
+SMALL = {'seq_len': 8, 'vocab': 257, 'eval_examples': 4}
 
 
 def test_the_windows_of_an_epoch_are_the_corpus_without_its_end():
@@ -38,10 +38,10 @@ def test_the_windows_of_an_epoch_are_the_corpus_without_its_end():
     expected = np.stack([tokens[8 * i : 8 * i + 9] for i in range(task.num_train)])
     expected_order = np.lexsort(expected.T[::-1])
     np.testing.assert_array_equal(windows[order], expected[expected_order])
-    probes = jax.jit(task.probes)(KEY)
+    eval_sets = jax.jit(task.eval_sets)(KEY)
     first = 8 * task.num_train
-    np.testing.assert_array_equal(probes.tokens_PBT[1, 0], tokens[first : first + 8])
-    np.testing.assert_array_equal(probes.tokens_PBT[0], batch.tokens_BT[:4])
+    np.testing.assert_array_equal(eval_sets.tokens_PBT[1, 0], tokens[first : first + 8])
+    np.testing.assert_array_equal(eval_sets.tokens_PBT[0], batch.tokens_BT[:4])
 
 
 def test_the_host_feeds_what_the_device_has():
@@ -57,7 +57,7 @@ def test_the_host_feeds_what_the_device_has():
         np.testing.assert_array_equal(several.tokens_BT[place], tokens_BT)
 
 
-def make_experiment(batch_devices=1, loop=(), **task):
+def make_experiment(batch_devices=1, static_axes=(), **task):
     c = config.default(task='corpus')
     c.task.update(**{**SMALL, **task})
     c.model.update(width=8, head_dim=4, mlp_dim=8, depth=1, max_len=8, norm='pre')
@@ -65,7 +65,7 @@ def make_experiment(batch_devices=1, loop=(), **task):
     c.train.batch_devices = batch_devices
     c.optimizer.warmup_steps = 0
     c.grid.gamma = (0.5,)
-    c.loop = loop
+    c.static_axes = static_axes
     return config.resolve(c)
 
 
@@ -73,7 +73,7 @@ def make_experiment(batch_devices=1, loop=(), **task):
 def test_a_member_resumes_in_the_middle_of_an_epoch_with_the_same_bits(tmp_path):
     on_device = make_experiment(feed='device')
     whole = api.train(on_device, tmp_path / 'device', mesh=make_mesh(1))
-    assert np.isfinite(whole.curves.probe_loss).all()
+    assert np.isfinite(whole.curves.eval_set_loss).all()
     expected = bits(tmp_path / 'device')
     for source in ('device', 'host'):
         experiment = make_experiment(feed=source)
@@ -123,7 +123,7 @@ def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
     for name in ('first', 'second'):
         text = f'the {name} story. ' * 20
         paths.append(write_corpora(tmp_path / name, make_bytes(), [text]))
-    experiment = make_experiment(loop=(('task.path', tuple(paths)),))
+    experiment = make_experiment(static_axes=(('task.path', tuple(paths)),))
     run = tmp_path / 'run'
     begin(run, experiment)
     (entry,) = read_manifest(run).environments

@@ -17,7 +17,7 @@ from anchorjax.tasks.memory_reasoning import (
     label_ranges,
     memory_groups,
 )
-from tests.tasks.draws import draw_batch, draw_probes
+from tests.tasks.draws import draw_batch, draw_eval_sets
 
 draw_labels = jax.jit(memory_reasoning.draw_labels, static_argnums=0)
 PAPER = MemoryReasoningConfig()
@@ -181,29 +181,29 @@ def test_place_and_roles_by_hand():
     ]
 
 
-def test_probes_ask_what_they_say(whole, facts):
+def test_eval_sets_ask_what_they_say(whole, facts):
     task = PAPER.make()
-    assert task.probe_names == ('memory', 'reasoning_train', 'reasoning_test')
+    assert task.eval_set_names == ('memory', 'reasoning_train', 'reasoning_test')
     assert task.mapping_names == ('assigned', 'sum')
     assert task.deviation == ('reasoning_test', 'sum')
-    probes = draw_probes(PAPER)
-    assert probes.tokens_PBT.shape == (3, 8192, 9)
-    assert probes.targets_PRBQ.shape == (3, 2, 8192, 1)
-    assert probes.groups_PB is None and probes.weights_PBQ is None
+    eval_sets = draw_eval_sets(PAPER)
+    assert eval_sets.tokens_PBT.shape == (3, 8192, 9)
+    assert eval_sets.targets_PRBQ.shape == (3, 2, 8192, 1)
+    assert eval_sets.groups_PB is None and eval_sets.weights_PBQ is None
     training = set(map(tuple, whole.tokens_BT.tolist()))
-    for p, name in enumerate(task.probe_names):
-        decoded = decode(PAPER, probes.tokens_PBT[p])
+    for p, name in enumerate(task.eval_set_names):
+        decoded = decode(PAPER, eval_sets.tokens_PBT[p])
         anchors = list(map(tuple, decoded.anchors_Bq.tolist()))
         sum_B = decoded.key_B + decoded.anchors_Bq.sum(1)
-        np.testing.assert_array_equal(probes.targets_PRBQ[p, 1, :, 0], sum_B)
-        assigned_B = probes.targets_PRBQ[p, 0, :, 0].tolist()
+        np.testing.assert_array_equal(eval_sets.targets_PRBQ[p, 1, :, 0], sum_B)
+        assigned_B = eval_sets.targets_PRBQ[p, 0, :, 0].tolist()
         if name == 'reasoning_test':
             assert set(anchors) == {(11, 13), (13, 11)}
             np.testing.assert_array_equal(assigned_B, sum_B)
             continue
         assert {is_memory(pair) for pair in anchors} == {name == 'memory'}
         assert len(set(anchors)) == (100 if name == 'memory' else 98)
-        assert set(map(tuple, probes.tokens_PBT[p].tolist())) <= training
+        assert set(map(tuple, eval_sets.tokens_PBT[p].tolist())) <= training
         facts_B = zip(decoded.key_B.tolist(), anchors, strict=True)
         assert assigned_B == [facts.label_of[fact] for fact in facts_B]
 
@@ -211,7 +211,7 @@ def test_probes_ask_what_they_say(whole, facts):
 def test_without_masked_pairs_every_pair_is_trained():
     config = MemoryReasoningConfig(masked=())
     task = config.make()
-    assert task.probe_names == ('memory', 'reasoning_train')
+    assert task.eval_set_names == ('memory', 'reasoning_train')
     assert task.num_train == 200_000
     assert task.deviation is None
     facts = collect_facts(config, draw_batch(config, 2_000))
@@ -238,7 +238,7 @@ def configs(draw: st.DrawFn) -> MemoryReasoningConfig:
         ordered=draw(st.booleans()),
         num_examples=1_000,
         vocab=128,
-        probe_examples=8,
+        eval_examples=8,
     )
 
 
@@ -302,7 +302,7 @@ def test_groups_of_memory_anchors_have_labels_of_their_own_range():
     assert (rows[group == 4] <= 20).all()
 
 
-def test_probes_name_the_group_of_every_sequence():
+def test_eval_sets_name_the_group_of_every_sequence():
     task = GROUPS.make()
     assert task.group_names == (
         'labels_30_49',
@@ -311,11 +311,13 @@ def test_probes_name_the_group_of_every_sequence():
         'labels_30_109',
         'reasoning',
     )
-    probes = draw_probes(GROUPS)
-    memory, train, test = probes.groups_PB
+    eval_sets = draw_eval_sets(GROUPS)
+    memory, train, test = eval_sets.groups_PB
     assert (train == 4).all() and (test == 4).all()
     assert set(memory.tolist()) == {0, 1, 2, 3}
-    anchor_B = np.where(probes.tokens_PBT[0] >= 161, probes.tokens_PBT[0], 0).max(1)
+    anchor_B = np.where(eval_sets.tokens_PBT[0] >= 161, eval_sets.tokens_PBT[0], 0).max(
+        1
+    )
     np.testing.assert_array_equal(memory, (anchor_B - 161) // 4)
 
 

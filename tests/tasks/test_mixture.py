@@ -14,7 +14,7 @@ from anchorjax.extras.corpora.tokenizers import make_bytes, make_words
 from anchorjax.tasks import MixtureConfig, ProntoqaConfig, prontoqa
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.tasks.mixture import (
-    PROBES,
+    EVAL_SETS,
     SOURCES,
     Sequences,
     describe_cut,
@@ -35,7 +35,7 @@ from tests.support.corpora import write_corpora
 from tests.support.sweeps import ROOT
 
 SMALL = MixtureConfig(
-    hops=1, num_sequences=12, num_heldout=5, seq_len=140, vocab=512, probe_examples=6
+    hops=1, num_sequences=12, num_heldout=5, seq_len=140, vocab=512, eval_examples=6
 )
 
 
@@ -54,18 +54,18 @@ def test_the_first_half_of_the_examples_is_prontoqa():
     assert task.num_train == 24
 
 
-def test_the_probes_are_each_source_trained_and_held_out():
+def test_the_eval_sets_are_each_source_trained_and_held_out():
     task = SMALL.make()
-    assert task.probe_names == PROBES
-    probes = jax.jit(task.probes)(None)
+    assert task.eval_set_names == EVAL_SETS
+    eval_sets = jax.jit(task.eval_sets)(None)
     mixture = read_mixture(SMALL)
-    for p, name in enumerate(PROBES):
+    for p, name in enumerate(EVAL_SETS):
         source, _, is_heldout = name.partition('_')
         first = 12 if is_heldout else 0
         expected = mixture.sequences[source].tokens_NL[first]
-        np.testing.assert_array_equal(probes.tokens_PBT[p, 0], expected[:-1])
-    # Five held-out sequences for a probe of six: the last one has no weight.
-    assert probes.weights_PBQ[2, 5].sum() == 0 < probes.weights_PBQ[0, 5].sum()
+        np.testing.assert_array_equal(eval_sets.tokens_PBT[p, 0], expected[:-1])
+    # Five held-out sequences for an eval set of six: the last one has no weight.
+    assert eval_sets.weights_PBQ[2, 5].sum() == 0 < eval_sets.weights_PBQ[0, 5].sum()
 
 
 def test_questions_end_with_their_judgement_and_words_are_shared():
@@ -147,7 +147,7 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
         num_heldout=1,
         seq_len=8,
         vocab=257,
-        probe_examples=1,
+        eval_examples=1,
     )
     digests = config.make().digest_data()
     assert digests == {path: open_corpus(path).digest for path in (first, second)}
@@ -188,7 +188,7 @@ def list_lengths(task: MixtureConfig) -> np.ndarray:
     asked = ProntoqaConfig(
         hops=task.hops,
         num_examples=task.num_sequences,
-        probe_examples=task.num_heldout,
+        eval_examples=task.num_heldout,
     )
     lengths = []
     for question in prontoqa.list_questions(asked):

@@ -18,7 +18,7 @@ from anchorjax.tasks.prontoqa import task as prontoqa
 from anchorjax.tasks.prontoqa.sentences import Question, Statement, parse
 from anchorjax.tasks.prontoqa.words import TRUE, list_concepts
 from tests.support.official_data import find_official
-from tests.tasks.draws import draw_batch, draw_probes
+from tests.tasks.draws import draw_batch, draw_eval_sets
 
 OFFICIAL = 'prontoqa/logic_llm_prontoqa_dev.json.gz'
 SETTINGS = [
@@ -253,23 +253,23 @@ def list_asked(targets_BQ: np.ndarray, weights_BQ: np.ndarray) -> list[str]:
     return [' '.join(words[targets_Q[is_asked_Q]]) for targets_Q, is_asked_Q in rows]
 
 
-SMALL = {'hops': 2, 'num_examples': 40, 'probe_examples': 50}
+SMALL = {'hops': 2, 'num_examples': 40, 'eval_examples': 50}
 
 
 @pytest.mark.parametrize('chain_of_thought', [True, False])
-def test_probes_ask_what_they_say(chain_of_thought):
+def test_eval_sets_ask_what_they_say(chain_of_thought):
     config = ProntoqaConfig(**SMALL, chain_of_thought=chain_of_thought)
     task = config.make()
     questions = prontoqa.list_questions(config)
     assert len(set(questions)) == 90
     judgements = np.where([question.answer for question in questions], 'True', 'False')
-    probes = draw_probes(config)
+    eval_sets = draw_eval_sets(config)
     trained, heldout, *proofs = map(
-        list_asked, probes.targets_PRBQ[:, 0], probes.weights_PBQ
+        list_asked, eval_sets.targets_PRBQ[:, 0], eval_sets.weights_PBQ
     )
     assert set(trained[:40]) == {'True', 'False'} and trained[40:] == [''] * 10
     assert heldout == judgements[:50].tolist()
-    names = np.array(task.group_names)[probes.groups_PB[1]]
+    names = np.array(task.group_names)[eval_sets.groups_PB[1]]
     assert np.char.capitalize(names).tolist() == heldout
     expected = ['seen_train', 'seen_heldout']
     if chain_of_thought:
@@ -278,25 +278,25 @@ def test_probes_ask_what_they_say(chain_of_thought):
             proof = prontoqa.encode(prontoqa.write_answer(question, True))
             words = [prontoqa.list_tokens()[token] for token in proof]
             assert text == ' '.join([*words, 'END'])
-    assert list(task.probe_names) == expected
+    assert list(task.eval_set_names) == expected
 
 
-def test_training_has_no_question_of_the_probes_and_asks_for_whole_texts():
+def test_training_has_no_question_of_the_eval_sets_and_asks_for_whole_texts():
     config = ProntoqaConfig(**SMALL)
-    batch, probes = draw_batch(config), draw_probes(config)
+    batch, eval_sets = draw_batch(config), draw_eval_sets(config)
     trained = set(map(tuple, batch.tokens_BT.tolist()))
     assert len(trained) == 40
-    assert not trained & set(map(tuple, probes.tokens_PBT[1].tolist()))
+    assert not trained & set(map(tuple, eval_sets.tokens_PBT[1].tolist()))
     for text in list_asked(batch.targets_BQ, batch.weights_BQ):  # after the first 'Q'
         assert text.startswith(': ') and text.endswith(('True END', 'False END'))
 
 
 def test_a_larger_pool_begins_with_the_smaller_one():
-    small = ProntoqaConfig(hops=1, num_examples=20, probe_examples=10)
-    large = ProntoqaConfig(hops=1, num_examples=90, probe_examples=10)
+    small = ProntoqaConfig(hops=1, num_examples=20, eval_examples=10)
+    large = ProntoqaConfig(hops=1, num_examples=90, eval_examples=10)
     ours = prontoqa.list_questions(large)
     assert ours[:30] == prontoqa.list_questions(small)
-    other = ProntoqaConfig(hops=1, num_examples=20, probe_examples=10, pool_seed=1)
+    other = ProntoqaConfig(hops=1, num_examples=20, eval_examples=10, pool_seed=1)
     assert not set(prontoqa.list_questions(other)) & set(ours)
 
 
@@ -330,7 +330,7 @@ def test_a_file_is_read_back_and_holds_enough_questions_that_fit(tmp_path):
     questions = draw(20, 3)
     path = tmp_path / 'ours.json'
     write_questions(path, questions)
-    config = ProntoqaConfig(hops=3, path=str(path), num_examples=12, probe_examples=8)
+    config = ProntoqaConfig(hops=3, path=str(path), num_examples=12, eval_examples=8)
     assert prontoqa.list_questions(config) == questions
     assert len(prontoqa.make_table(config).length_N) == 20
     too_many = dataclasses.replace(config, num_examples=13)

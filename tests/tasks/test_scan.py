@@ -13,7 +13,7 @@ from anchorjax.tasks.scan import grammar as scan_grammar
 from anchorjax.tasks.scan import task as scan
 from anchorjax.tasks.text_files import parse_lines
 from tests.support.official_data import find_official
-from tests.tasks.draws import draw_probes
+from tests.tasks.draws import draw_eval_sets
 
 COMMANDS = scan_grammar.list_commands()
 SIZES = {  # training lines, tested lines (DATASETS 2)
@@ -194,26 +194,26 @@ def test_every_text_fits_and_means_its_actions():
         assert tokens_L[-1] == scan.END
 
 
-def test_probes_ask_what_they_say():
-    config = ScanConfig(num_examples=2_000, probe_examples=3_000)
+def test_eval_sets_ask_what_they_say():
+    config = ScanConfig(num_examples=2_000, eval_examples=3_000)
     task = config.make()
-    assert task.probe_names == ('seen_train', 'seen_heldout', 'test')
-    assert ScanConfig().make().probe_names == ('seen_train', 'test')
-    probes = draw_probes(config)
+    assert task.eval_set_names == ('seen_train', 'seen_heldout', 'test')
+    assert ScanConfig().make().eval_set_names == ('seen_train', 'test')
+    eval_sets = draw_eval_sets(config)
     commands = []
     for tokens_BT, weights_BQ in zip(
-        probes.tokens_PBT, probes.weights_PBQ, strict=True
+        eval_sets.tokens_PBT, eval_sets.weights_PBQ, strict=True
     ):
         texts = map(spell, tokens_BT[weights_BQ.any(-1)])
         commands.append([text[3:].partition(' OUT')[0] for text in texts])
     seen, heldout, tested = commands
-    assert [len(of_probe) for of_probe in commands] == [2_000, 3_000, 1_208]
+    assert [len(of_eval_set) for of_eval_set in commands] == [2_000, 3_000, 1_208]
     assert seen == list_trained(config)
     assert not set(heldout) & set(seen)
     with_turn_left = {command for command in COMMANDS if 'turn left' in command}
     assert not set(heldout) & with_turn_left
     assert set(tested) == with_turn_left - {'turn left'}
-    for command, group in zip(tested, probes.groups_PB[2], strict=False):
+    for command, group in zip(tested, eval_sets.groups_PB[2], strict=False):
         _, _, first, last = f'_{task.group_names[group]}'.split('_')
         number = len(scan_grammar.interpret(command))
         assert int(first) <= number <= int(last)

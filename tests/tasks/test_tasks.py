@@ -22,35 +22,35 @@ from anchorjax.tasks import (
     ProntoqaConfig,
     ScanConfig,
 )
-from tests.tasks.draws import draw_batch, draw_probes
+from tests.tasks.draws import draw_batch, draw_eval_sets
 
 SMALL = [
-    AnchorsConfig(split='random', probe_examples=20),
-    AdditionConfig(largest=9, square=(3, 5), probe_examples=20),
+    AnchorsConfig(split='random', eval_examples=20),
+    AdditionConfig(largest=9, square=(3, 5), eval_examples=20),
     AnchorPermutationsConfig(num_keys=3, num_anchors=2, trained_share=0.5),
     ModularAdditionConfig(modulus=5),
-    MemoryReasoningConfig(probe_examples=20),
-    ScanConfig(probe_examples=20),
-    CogsConfig(probe_examples=21),
-    ProntoqaConfig(hops=1, num_examples=30, probe_examples=10),
+    MemoryReasoningConfig(eval_examples=20),
+    ScanConfig(eval_examples=20),
+    CogsConfig(eval_examples=21),
+    ProntoqaConfig(hops=1, num_examples=30, eval_examples=10),
     MixtureConfig(
-        hops=1, num_sequences=12, num_heldout=5, seq_len=64, vocab=512, probe_examples=6
+        hops=1, num_sequences=12, num_heldout=5, seq_len=64, vocab=512, eval_examples=6
     ),
-    CorpusConfig(seq_len=8, vocab=257, probe_examples=4),
+    CorpusConfig(seq_len=8, vocab=257, eval_examples=4),
 ]
 # Few training examples, short sequences, and eval sets larger than what there is.
 FEW = [
-    AnchorsConfig(seq_len=4, split='random', num_examples=320, probe_examples=32),
-    AnchorsConfig(seq_len=4, split='random', num_examples=320, probe_examples=400),
-    AnchorsConfig(split='code', num_examples=9_000, probe_examples=64),
-    AnchorsConfig(order='anchors_first', num_examples=899_999, probe_examples=64),
-    AdditionConfig(largest=9, square=(3, 5), num_examples=40, probe_examples=60),
+    AnchorsConfig(seq_len=4, split='random', num_examples=320, eval_examples=32),
+    AnchorsConfig(seq_len=4, split='random', num_examples=320, eval_examples=400),
+    AnchorsConfig(split='code', num_examples=9_000, eval_examples=64),
+    AnchorsConfig(order='anchors_first', num_examples=899_999, eval_examples=64),
+    AdditionConfig(largest=9, square=(3, 5), num_examples=40, eval_examples=60),
     AnchorPermutationsConfig(num_keys=3, num_anchors=2, trained_share=0.5),
     ModularAdditionConfig(modulus=5),
-    MemoryReasoningConfig(num_examples=400, probe_examples=300),
-    ScanConfig(num_examples=30, probe_examples=40),
-    CogsConfig(num_examples=30, probe_examples=42),
-    ProntoqaConfig(hops=1, num_examples=30, probe_examples=40),
+    MemoryReasoningConfig(num_examples=400, eval_examples=300),
+    ScanConfig(num_examples=30, eval_examples=40),
+    CogsConfig(num_examples=30, eval_examples=42),
+    ProntoqaConfig(hops=1, num_examples=30, eval_examples=40),
     MixtureConfig(hops=1, num_sequences=500, num_heldout=60, seq_len=8, vocab=512),
     MixtureConfig(hops=1, num_sequences=90, num_heldout=30, seq_len=64, vocab=512),
     CorpusConfig(seq_len=8, vocab=257),
@@ -127,27 +127,29 @@ def test_a_data_set_is_its_seed_under_jit_and_vmap(config):
 
 
 @pytest.mark.parametrize('config', SMALL, ids=[c.name for c in SMALL])
-def test_probes_have_the_shapes_that_a_task_states(config):
+def test_eval_sets_have_the_shapes_that_a_task_states(config):
     task = config.make()
-    probes = jax.eval_shape(lambda: task.probes(task.make_data(jax.random.key(0))))
-    num_probes, size, seq_len = probes.tokens_PBT.shape
-    assert (num_probes, seq_len) == (len(task.probe_names), task.seq_len)
+    eval_sets = jax.eval_shape(
+        lambda: task.eval_sets(task.make_data(jax.random.key(0)))
+    )
+    num_eval_sets, size, seq_len = eval_sets.tokens_PBT.shape
+    assert (num_eval_sets, seq_len) == (len(task.eval_set_names), task.seq_len)
     num_asked = 1 if task.last_only else seq_len
-    shape = (num_probes, len(task.mapping_names), size, num_asked)
-    assert probes.targets_PRBQ.shape == shape
-    assert (probes.groups_PB is None) == (task.group_names == ())
+    shape = (num_eval_sets, len(task.mapping_names), size, num_asked)
+    assert eval_sets.targets_PRBQ.shape == shape
+    assert (eval_sets.groups_PB is None) == (task.group_names == ())
 
 
 @pytest.mark.parametrize('config', FEW, ids=lambda config: config.name)
 def test_what_is_asked_is_trained_or_held_out_as_its_name_says(config):
     task = config.make()
-    probes = draw_probes(config)
+    eval_sets = draw_eval_sets(config)
     trained = list_sequences(draw_batch(config).tokens_BT)
-    for p, name in enumerate(task.probe_names):
-        is_asked_B = np.ones(probes.tokens_PBT.shape[1], bool)
-        if probes.weights_PBQ is not None:
-            is_asked_B = (probes.weights_PBQ[p] > 0).any(-1)
-        asked = list_sequences(probes.tokens_PBT[p][is_asked_B])
+    for p, name in enumerate(task.eval_set_names):
+        is_asked_B = np.ones(eval_sets.tokens_PBT.shape[1], bool)
+        if eval_sets.weights_PBQ is not None:
+            is_asked_B = (eval_sets.weights_PBQ[p] > 0).any(-1)
+        asked = list_sequences(eval_sets.tokens_PBT[p][is_asked_B])
         if name in TRAINED:
             assert set(asked) <= set(trained), name
             # None counts more often than it is trained.

@@ -12,8 +12,8 @@ import pytest
 from analysis.members.lookup import lookup_scores
 from analysis.members.member import (
     Member,
+    draw_eval_sets,
     draw_independent,
-    draw_probes,
     draw_training,
 )
 from anchorjax import api
@@ -56,7 +56,7 @@ def require_equal(found: Any, expected: Any) -> None:
 def make_own_experiment(setting: str) -> Any:
     """One that no other setting has seen, so that nothing is found in a cache."""
     number = list(SETTINGS).index(setting)
-    return cases.tiny(task__probe_examples=20 + number, model__mlp_dim=9 + number)
+    return cases.tiny(task__eval_examples=20 + number, model__mlp_dim=9 + number)
 
 
 @pytest.mark.slow
@@ -74,12 +74,12 @@ def test_a_sweep_has_the_same_bits(one_member, tmp_path, monkeypatch, setting):
 def test_data_are_drawn_as_in_training(setting):
     own, seed = make_own_experiment(setting), 3
     with set_in_process(setting):
-        probes = draw_probes(own.task, seed)
+        eval_sets = draw_eval_sets(own.task, seed)
         (batch,) = draw_training(own.task, seed)
         scores = lookup_scores(own.task, seed)
     task = own.task.make()
     data = task.make_data(jax.random.fold_in(jax.random.key(seed), DATA))
-    require_equal(probes, task.probes(data))
+    require_equal(eval_sets, task.eval_sets(data))
     require_equal(batch, task.batch(data, jnp.arange(task.num_train)))
     assert scores == lookup_scores.__wrapped__(own.task, seed)
 

@@ -11,7 +11,7 @@ from anchorjax.grid import HParams
 from anchorjax.training.evaluation import evaluate
 from anchorjax.training.step import new_state, train_step
 from tests.support import cases
-from tests.tasks.draws import draw_batch, draw_probes
+from tests.tasks.draws import draw_batch, draw_eval_sets
 
 SIZE = 64  # training examples, of 'a+b=c' with a and b from 0 to 9
 HPARAMS = HParams(
@@ -24,7 +24,7 @@ HPARAMS = HParams(
 
 def make_experiment() -> config.Experiment:
     c = config.default(task='addition')
-    c.task.update(largest=9, square=(3, 5), num_examples=SIZE, probe_examples=40)
+    c.task.update(largest=9, square=(3, 5), num_examples=SIZE, eval_examples=40)
     c.model.update(depth=1, width=16, head_dim=16, mlp_dim=32, max_len=6)
     c.optimizer.update(warmup_steps=10, floor=0.0)
     c.train.update(batch_size=SIZE, num_steps=200, eval_every=100)  # a step an epoch
@@ -62,18 +62,18 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     params = cases.random_params(experiment)
     task = experiment.task.make()
     data = jax.jit(task.make_data)(jax.random.key(0))
-    probes = draw_probes(experiment.task)
+    eval_sets = draw_eval_sets(experiment.task)
 
-    # Answer some of the probes as the model does, so that some match.
+    # Answer some of the eval sets as the model does, so that some match.
     predictions_PBT = []
-    for tokens_BT in probes.tokens_PBT:
+    for tokens_BT in eval_sets.tokens_PBT:
         out = cases.run_forward(experiment, params, tokens_BT, last_only=False)
         predictions_PBT.append(np.asarray(out.logits).argmax(-1))
-    targets_PRBT = np.array(probes.targets_PRBQ)
+    targets_PRBT = np.array(eval_sets.targets_PRBQ)
     targets_PRBT[:, 0, ::3] = np.stack(predictions_PBT)[:, ::3]
-    planted = probes._replace(targets_PRBQ=targets_PRBT)
+    planted = eval_sets._replace(targets_PRBQ=targets_PRBT)
     planted = jax.tree.map(jnp.asarray, planted)
-    task = task._replace(probes=lambda data: planted)
+    task = task._replace(eval_sets=lambda data: planted)
 
     @jax.jit
     def score(params: Any) -> dict[str, jax.Array]:
@@ -82,11 +82,11 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     scores = jax.device_get(score(params))
     assert scores['deviation'].shape == (0,)
 
-    for p in range(len(task.probe_names)):
+    for p in range(len(task.eval_set_names)):
         num_right, num_counted, num_right_tokens, num_tokens = 0, 0, 0, 0
         for b in range(40):
-            asked = np.flatnonzero(probes.weights_PBQ[p, b])
-            if len(asked) == 0:  # padding of the probe
+            asked = np.flatnonzero(eval_sets.weights_PBQ[p, b])
+            if len(asked) == 0:  # padding of the eval set
                 continue
             is_right = predictions_PBT[p][b, asked] == targets_PRBT[p, 0, b, asked]
             num_counted += 1

@@ -18,7 +18,7 @@ STEPS = {'addition': 300, 'scan': 60}
 
 def make_experiment(task: str, **fields: Any) -> config.Experiment:
     c = config.default(task=task)
-    c.task.update(probe_examples=64, **fields)
+    c.task.update(eval_examples=64, **fields)
     c.model.update(depth=1, width=32, head_dim=32, mlp_dim=64, max_len=64)
     c.optimizer.update(warmup_steps=5, floor=0.0)
     c.train.update(batch_size=64, num_steps=STEPS[task], eval_every=STEPS[task])
@@ -78,21 +78,21 @@ def test_one_pass_scores_as_greedy_decoding_does(task_name, fields):
     experiment = make_experiment(task_name, **fields)
     params, record = train(experiment)
     task = experiment.task.make()
-    probes = task.probes(task.make_data(random_key(0, DATA)))
+    eval_sets = task.eval_sets(task.make_data(random_key(0, DATA)))
     shares = []
-    for p in range(len(task.probe_names)):
-        is_scored_BT = np.asarray(probes.weights_PBQ[p]) > 0
+    for p in range(len(task.eval_set_names)):
+        is_scored_BT = np.asarray(eval_sets.weights_PBQ[p]) > 0
         is_real_B = is_scored_BT.any(-1)
         begin_B = is_scored_BT.argmax(-1) + 1
-        tokens_BT = np.asarray(probes.tokens_PBT[p])
+        tokens_BT = np.asarray(eval_sets.tokens_PBT[p])
         written_BL = decode_greedily(experiment, params, tokens_BT, begin_B)
-        targets_BT = np.asarray(probes.targets_PRBQ[p, 0])
+        targets_BT = np.asarray(eval_sets.targets_PRBQ[p, 0])
         is_same_BT = (written_BL[:, 1:] == targets_BT) | ~is_scored_BT
         decoded_B = is_same_BT.all(-1)
 
         logits_BTV = forward(experiment, params, tokens_BT, last_only=False).logits
         forced_RB = losses.exact_match(
-            logits_BTV.argmax(-1), targets_BT[None], probes.weights_PBQ[p]
+            logits_BTV.argmax(-1), targets_BT[None], eval_sets.weights_PBQ[p]
         )
         np.testing.assert_array_equal(forced_RB[0], decoded_B)
         share = decoded_B[is_real_B].mean()

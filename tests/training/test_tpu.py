@@ -26,7 +26,7 @@ def test_a_segment_compiles_for_a_tpu(name, precision, monkeypatch):
     mesh = Mesh(np.array([[chip]]), ('member', 'batch'), axis_types=axes)
     c = config.load(f'{CONFIGS}/{name}')
     c.model.width, c.model.head_dim, c.model.mlp_dim = 16, 16, 32
-    c.train.batch_size, c.task.probe_examples = 64, 16
+    c.train.batch_size, c.task.eval_examples = 64, 16
     c.train.precision, c.train.lanes = precision, 2
     program = Trainer(config.resolve(c), mesh, lanes=2).compile(2)
     assert program.memory_analysis().temp_size_in_bytes > 0

@@ -128,7 +128,7 @@ def make_p1(size: Size) -> Experiment:
     c.grid.gamma = (0.8,)
     c.grid.seed = tuple(range(len(jax.devices())))
     # Every timed segment ends with an evaluation; real runs evaluate far less often.
-    c.task.probe_examples = 16
+    c.task.eval_examples = 16
     return config.resolve(c)
 
 
@@ -137,7 +137,7 @@ def make_gpt2(texts: Texts) -> Experiment:
     c = config.default(task='corpus', model='gpt2', size='tiny')
     c.task.vocab = 257  # bytes and END
     c.task.seq_len = texts.length
-    c.task.probe_examples = 1
+    c.task.eval_examples = 1
     c.model.width = texts.width
     c.train.batch_size = texts.batch_size
     c.grid.gamma = (0.5,)

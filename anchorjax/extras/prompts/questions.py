@@ -3,7 +3,7 @@
 `(1, 2, 21) = 27` is the pair (1, 2) on the key item 21. A prompt shows equations of
 every trained pair, the exception among them, and asks for one more: an equation that
 stands in it (`seen_train`), a seen pair with a new key item (`seen_heldout`), or a pair
-that no equation has (`unseen`). These are the probes of our own members.
+that no equation has (`unseen`). These are the eval sets of our own members.
 """
 
 import dataclasses
@@ -18,8 +18,8 @@ from anchorjax.errors import require
 from anchorjax.tasks.anchors import (
     MAPPINGS,
     AnchorsConfig,
+    list_asked_pairs,
     list_pairs,
-    list_probed_pairs,
     list_shifts,
 )
 
@@ -38,7 +38,7 @@ class Prompt(NamedTuple):
     id: str
     cohort: str  # its name: the static values of the task
     seed: int
-    probe: str
+    eval_set: str
     asked: Numbers
     prompt: str
     answers: dict[str, int]  # by mapping
@@ -47,10 +47,10 @@ class Prompt(NamedTuple):
 def draw_prompts(
     experiment: config.Experiment, number: int, shots: int, instruct: bool
 ) -> list[Prompt]:
-    """`number` prompts for each cohort, seed and probe of an experiment.
+    """`number` prompts for each cohort, seed and eval set of an experiment.
 
     Axes of anything but the task are dropped. A prompt is a function of (task, seed,
-    probe, its number) alone, so that a larger set contains the smaller one.
+    eval set, its number) alone, so that a larger set contains the smaller one.
 
     Args:
       shots: equations of every trained pair, with different key items.
@@ -64,38 +64,42 @@ def draw_prompts(
     is_anchors = isinstance(experiment.task, AnchorsConfig)
     require(is_anchors, 'task.name', experiment.task.name, allowed)
     require(number >= 1, 'number', number, 'at least 1')
-    loop = tuple(axis for axis in experiment.loop if axis[0].startswith('task.'))
-    experiment = dataclasses.replace(experiment, loop=loop)
+    static_axes = tuple(
+        axis for axis in experiment.static_axes if axis[0].startswith('task.')
+    )
+    experiment = dataclasses.replace(experiment, static_axes=static_axes)
     prompts = []
     for cohort in experiment.cohorts():
         task = experiment.for_cohort(cohort).task
         cells = itertools.product(
-            experiment.grid.seed, list_probed_pairs(task), range(number)
+            experiment.grid.seed, list_asked_pairs(task), range(number)
         )
-        for seed, probe, i in cells:
-            equations, asked, answers = _draw_question(task, seed, probe, i, shots)
+        for seed, eval_set, i in cells:
+            equations, asked, answers = _draw_question(task, seed, eval_set, i, shots)
             text = _write_prompt(equations, asked, instruct)
-            id = f'{cohort.name}/{seed}/{probe}/{i}'
-            prompts.append(Prompt(id, cohort.name, seed, probe, asked, text, answers))
+            id = f'{cohort.name}/{seed}/{eval_set}/{i}'
+            prompts.append(
+                Prompt(id, cohort.name, seed, eval_set, asked, text, answers)
+            )
     return prompts
 
 
 def _draw_question(
-    task: AnchorsConfig, seed: int, probe: str, number: int, shots: int
+    task: AnchorsConfig, seed: int, eval_set: str, number: int, shots: int
 ) -> tuple[list[Equation], Numbers, dict[str, int]]:
-    """(equations, what is asked, its answers by mapping) of a question of a probe.
+    """(equations, what is asked, its answers by mapping) of a question of an eval set.
 
     A new key item is shown neither with the pair nor with its reverse: otherwise a
     lookup table by unordered pair would contain the answer.
     """
     # crc32: Python's own hash of a text differs from process to process.
-    random = np.random.default_rng([seed, zlib.crc32(probe.encode()), number])
-    rows, is_heldout = list_probed_pairs(task)[probe]
+    random = np.random.default_rng([seed, zlib.crc32(eval_set.encode()), number])
+    rows, is_heldout = list_asked_pairs(task)[eval_set]
     row = int(rows[number % len(rows)])
     pair = tuple(list_pairs(task)[row].tolist())
     asked_key = int(random.integers(*task.keys))
     equations = _draw_equations(task, random, shots, pair, asked_key)
-    if not is_heldout and not probe.startswith('unseen'):
+    if not is_heldout and not eval_set.startswith('unseen'):
         shown = [key for *shown_pair, key, _ in equations if tuple(shown_pair) == pair]
         asked_key = int(random.choice(shown))
     answers = {}

@@ -8,7 +8,7 @@ from anchorjax.errors import UserError, brief
 from anchorjax.extras.prompts.questions import Prompt
 from anchorjax.tasks.anchors import MAPPINGS
 
-CELL = ['cohort', 'seed', 'probe']
+CELL = ['cohort', 'seed', 'eval_set']
 # Models wrap a number in all kinds of text.
 _WHOLE = r'(-?\d{1,9})(?![\d]|[.,]\d)'
 _OPERATOR = r'[-+*/\N{EN DASH}\N{MULTIPLICATION SIGN}]'
@@ -66,7 +66,7 @@ def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
 
 
 def score_replies(prompts: list[Prompt], reply_of: dict[str, str]) -> pd.DataFrame:
-    """A row for every cell (cohort, seed, probe) of the prompts.
+    """A row for every cell (cohort, seed, eval set) of the prompts.
 
     Columns besides CELL: `prompts`, how many `replies` they have, and the shares of
     these that give the answer of each mapping, `neither` (a number that follows no
@@ -91,13 +91,13 @@ def score_replies(prompts: list[Prompt], reply_of: dict[str, str]) -> pd.DataFra
 
 def _score_prompt(prompt: Prompt, reply_of: dict[str, str]) -> dict[str, object]:
     """The cell of a prompt, and what its reply says; nothing without a reply."""
-    row = {'cohort': prompt.cohort, 'seed': prompt.seed, 'probe': prompt.probe}
+    row = {'cohort': prompt.cohort, 'seed': prompt.seed, 'eval_set': prompt.eval_set}
     row['replied'] = prompt.id in reply_of
     if not row['replied']:
         return row
     number = parse_reply(reply_of[prompt.id], prompt.asked)
     follows = {mapping: number == prompt.answers[mapping] for mapping in MAPPINGS}
-    follows['symmetric'] &= not follows['inferential']
+    follows['symmetric'] &= not follows['composed']
     row['unparsable'] = number is None
     row['neither'] = number is not None and not any(follows.values())
     return row | follows

@@ -16,7 +16,7 @@ import numpy as np
 
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, Probes, Task, keep_key
+from anchorjax.task import Batch, EvalSets, Task, keep_key
 from anchorjax.tasks import texts
 from anchorjax.tasks.cogs import cases, words
 from anchorjax.tasks.cogs.files import NUM_ROWS, read_split, take_turns
@@ -39,13 +39,13 @@ class CogsConfig:
     name: str = 'cogs'
     path: str = ''  # folder of the official files; '': our own rows, cogs-like
     num_examples: Annotated[int, at_least(0), at_most(NUM_ROWS['train'])] = 0  # 0: all
-    # Longer texts are cut: trained up to there, and counted as wrong in the probes.
+    # Longer texts are cut: trained up to there, and counted as wrong in the eval sets.
     seq_len: Annotated[int, at_least(32), at_most(1024)] = 192
     sample_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0  # of our own rows
     loss_on: LossOn = 'answer'  # which tokens are trained
     score_end: bool = True  # whether END belongs to the answer
-    # Per probe.
-    probe_examples: Annotated[int, at_least(1), at_most(NUM_ROWS['gen'])] = 1050
+    # Per eval set.
+    eval_examples: Annotated[int, at_least(1), at_most(NUM_ROWS['gen'])] = 1050
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -63,10 +63,10 @@ class CogsConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_train,
-            probe_names=('seen_train', 'seen_heldout', 'gen'),
+            eval_set_names=('seen_train', 'seen_heldout', 'gen'),
             make_data=keep_key,
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
+            eval_sets=functools.partial(make_eval_sets, self),
             digest_data=functools.partial(digest_files, files),
             last_only=False,
             group_names=GROUPS,
@@ -78,8 +78,8 @@ class CogsConfig:
 
     @property
     def num_heldout(self) -> int:
-        """In-distribution sentences of the probe; there are 3,000 official ones."""
-        return min(self.probe_examples, NUM_ROWS['dev'])
+        """In-distribution sentences of the eval set; there are 3,000 official ones."""
+        return min(self.eval_examples, NUM_ROWS['dev'])
 
     @property
     def vocab(self) -> int:
@@ -132,7 +132,7 @@ def _is_ordinary(row: cases.Row) -> bool:
 def load(config: CogsConfig) -> tuple[Table, np.ndarray]:
     """The texts of `list_rows`, and of every row its index in GROUPS."""
     return _load(
-        config.path, config.sample_seed, config.num_heldout, config.probe_examples
+        config.path, config.sample_seed, config.num_heldout, config.eval_examples
     )
 
 
@@ -167,9 +167,9 @@ def make_batch(config: CogsConfig, key: jax.Array, index_B: jax.Array) -> Batch:
     return texts.to_training_batch(read, config.loss_on)
 
 
-def make_probes(config: CogsConfig, key: jax.Array) -> Probes:
+def make_eval_sets(config: CogsConfig, key: jax.Array) -> EvalSets:
     """Training rows, held-out sentences, and the 21 cases in turn."""
-    size = config.probe_examples
+    size = config.eval_examples
     trained = texts.choose(0, config.num_train, size)
     heldout = texts.choose(NUM_ROWS['train'], config.num_heldout, size)
     gen = texts.choose(NUM_ROWS['train'] + config.num_heldout, size, size)
@@ -180,11 +180,11 @@ def make_probes(config: CogsConfig, key: jax.Array) -> Probes:
         asked.append(_score(config, row_B))
         are_real.append(is_real_B)
         groups.append(jnp.asarray(group_N)[row_B])
-    return texts.join_probes(asked, are_real, groups)
+    return texts.join_eval_sets(asked, are_real, groups)
 
 
 def _score(config: CogsConfig, row_B: jax.Array) -> Batch:
-    """The rows as asked in a probe; one that is cut asks for CUT at its end."""
+    """The rows as asked in an eval set; one that is cut asks for CUT at its end."""
     read = _read(config, row_B)
     last_B = read.tokens_BL[:, -1]
     is_cut_B = read.length_B > config.seq_len + 1

@@ -1,7 +1,7 @@
 """Next-token prediction on a tokenized corpus (P1 Fig 17 b; DATASETS 7).
 
 The tokens of all documents, each with its END, are cut into windows of `seq_len`. The
-last windows are held out. `probe_loss` is in nats a token: its exponential is the
+last windows are held out. `eval_set_loss` is in nats a token: its exponential is the
 perplexity.
 
 A corpus that fits is an array on every device. A larger one stays in its file: the step
@@ -23,7 +23,7 @@ from jax.sharding import PartitionSpec
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, Probes, Task, keep_key
+from anchorjax.task import Batch, EvalSets, Task, keep_key
 from anchorjax.tasks import texts
 from anchorjax.tasks.corpus import sample, token_files
 
@@ -46,7 +46,7 @@ class CorpusConfig:
     # 'device': an array on every device; 'host': mapped from the file by the host;
     # 'auto': on the device up to 256 MiB.
     feed: Literal['auto', 'device', 'host'] = 'auto'
-    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 64  # per probe
+    eval_examples: Annotated[int, at_least(1), at_most(2**20)] = 64  # per eval set
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -57,11 +57,11 @@ class CorpusConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=count_trained(self),
-            probe_names=('seen_train', 'seen_heldout'),
+            eval_set_names=('seen_train', 'seen_heldout'),
             make_data=keep_key,
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
-            describe_data=functools.partial(describe_probes, self),
+            eval_sets=functools.partial(make_eval_sets, self),
+            describe_data=functools.partial(describe_eval_sets, self),
             digest_data=functools.partial(token_files.digest_corpora, self.path),
             last_only=False,
             is_text_alone=True,
@@ -95,7 +95,7 @@ def find_heldout(config: CorpusConfig) -> np.ndarray:
       ConfigError: there is none, since the corpus repeats itself.
     """
     tokens, num_available, num_heldout = open_windows(config)
-    heldout_N = num_available + np.arange(min(num_heldout, config.probe_examples))
+    heldout_N = num_available + np.arange(min(num_heldout, config.eval_examples))
     first_token_N = np.asarray(
         tokens[: num_available * config.seq_len : config.seq_len]
     )
@@ -112,12 +112,12 @@ def find_heldout(config: CorpusConfig) -> np.ndarray:
     return np.array(new)
 
 
-def describe_probes(config: CorpusConfig) -> str:
+def describe_eval_sets(config: CorpusConfig) -> str:
     """How many windows are asked; errors as `find_heldout`."""
-    num_trained = min(count_trained(config), config.probe_examples)
+    num_trained = min(count_trained(config), config.eval_examples)
     return (
         f'{num_trained:,} trained and {len(find_heldout(config)):,} held-out windows '
-        f'are asked, of task.probe_examples, {config.probe_examples:,}; held-out ones '
+        f'are asked, of task.eval_examples, {config.eval_examples:,}; held-out ones '
         'that are trained as well are left out'
     )
 
@@ -149,9 +149,9 @@ def make_batch(config: CorpusConfig, key: jax.Array, index_B: jax.Array) -> Batc
     return _ask(read_from_host(windows.tokens, window_B, config.seq_len))
 
 
-def make_probes(config: CorpusConfig, key: jax.Array) -> Probes:
-    """Windows that are trained, and held-out ones; where a probe is short, padding."""
-    size = config.probe_examples
+def make_eval_sets(config: CorpusConfig, key: jax.Array) -> EvalSets:
+    """Windows that are trained, and held-out ones; padding where a set is short."""
+    size = config.eval_examples
     # Read once, not at every evaluation: their rows are known before the key is.
     read = token_files.read_windows(
         open_windows(config).tokens, find_heldout(config), config.seq_len
@@ -160,9 +160,9 @@ def make_probes(config: CorpusConfig, key: jax.Array) -> Probes:
     heldout = texts.choose(0, len(read), size)
     heldout_BL = jnp.asarray(read.astype(np.int32))[heldout.row_B]
     asked = [make_batch(config, key, trained.row_B), _ask(heldout_BL)]
-    probes = texts.join_probes(asked, [trained.is_real_B, heldout.is_real_B])
+    eval_sets = texts.join_eval_sets(asked, [trained.is_real_B, heldout.is_real_B])
     is_full = min(count_trained(config), len(read)) >= size
-    return probes._replace(weights_PBQ=None) if is_full else probes
+    return eval_sets._replace(weights_PBQ=None) if is_full else eval_sets
 
 
 def read_on_device(tokens: np.ndarray, index_B: jax.Array, seq_len: int) -> jax.Array:

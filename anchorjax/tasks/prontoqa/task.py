@@ -17,7 +17,7 @@ import numpy as np
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, Probes, Task, keep_key
+from anchorjax.task import Batch, EvalSets, Task, keep_key
 from anchorjax.tasks import texts
 from anchorjax.tasks.prontoqa import worlds
 from anchorjax.tasks.prontoqa.files import read_questions
@@ -50,11 +50,11 @@ class ProntoqaConfig:
     # Trained questions.
     num_examples: Annotated[int, at_least(1), at_most(10**6)] = 10_000
     pool_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0  # of the questions
-    # A JSON file with the questions; '': they are generated. It must hold the probe's
-    # and the training examples, in this order.
+    # A JSON file with the questions; '': they are generated. It must hold the eval
+    # set's and the training examples, in this order.
     path: str = ''
     loss_on: LossOn = 'text'  # which tokens are trained
-    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 500  # per probe
+    eval_examples: Annotated[int, at_least(1), at_most(2**20)] = 500  # per eval set
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -75,10 +75,10 @@ class ProntoqaConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_examples,
-            probe_names=names,
+            eval_set_names=names,
             make_data=keep_key,
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
+            eval_sets=functools.partial(make_eval_sets, self),
             digest_data=functools.partial(digest_files, files),
             last_only=False,
             group_names=('true', 'false'),
@@ -103,12 +103,12 @@ class ProntoqaConfig:
 
 
 def list_questions(config: ProntoqaConfig) -> list[Question]:
-    """The questions of the probe, then the training examples; no two are equal.
+    """The questions of the eval set, then the training examples; no two are equal.
 
     Raises:
       UserError: there are not as many; or as `read_questions`.
     """
-    number = config.probe_examples + config.num_examples
+    number = config.eval_examples + config.num_examples
     if config.path:
         questions = read_questions(pathlib.Path(config.path))
         allowed = f'at most the {len(questions)} questions of {config.path}'
@@ -117,7 +117,7 @@ def list_questions(config: ProntoqaConfig) -> list[Question]:
         questions = _draw_pool(config.pool_seed, setting, number)
         allowed = f'few enough: only {len(questions)} distinct questions were found'
     if len(questions) < number:
-        line = f'{number} with task.probe_examples: must be {allowed}'
+        line = f'{number} with task.eval_examples: must be {allowed}'
         raise ConfigError(f'task.num_examples: {line}')
     return questions[:number]
 
@@ -161,25 +161,25 @@ def make_table(config: ProntoqaConfig) -> Table:
 
 def make_batch(config: ProntoqaConfig, key: jax.Array, index_B: jax.Array) -> Batch:
     """The training examples with these numbers."""
-    row_B = config.probe_examples + permute(key, index_B, config.num_examples)
+    row_B = config.eval_examples + permute(key, index_B, config.num_examples)
     return texts.to_training_batch(_read(config, row_B), config.loss_on)
 
 
-def make_probes(config: ProntoqaConfig, key: jax.Array) -> Probes:
+def make_eval_sets(config: ProntoqaConfig, key: jax.Array) -> EvalSets:
     """The judgement on trained and new questions; and the whole proof of new ones."""
-    size = config.probe_examples
+    size = config.eval_examples
     trained = texts.choose(0, config.num_examples, size)
     trained_B = size + permute(key, trained.row_B, config.num_examples)
     new_B = jnp.arange(size)
     read = [_read(config, trained_B), _read(config, new_B)]
-    asked = [_ask_judgement(of_probe) for of_probe in read]
+    asked = [_ask_judgement(of_eval_set) for of_eval_set in read]
     are_real = [trained.is_real_B, jnp.ones(size, bool)]
-    groups = [_find_group(of_probe) for of_probe in read]
+    groups = [_find_group(of_eval_set) for of_eval_set in read]
     if config.chain_of_thought:
         asked.append(texts.to_scored_batch(read[1], score_end=True))
         are_real.append(are_real[1])
         groups.append(groups[1])
-    return texts.join_probes(asked, are_real, groups)
+    return texts.join_eval_sets(asked, are_real, groups)
 
 
 def _read(config: ProntoqaConfig, row_B: jax.Array) -> Texts:

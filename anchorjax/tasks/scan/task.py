@@ -15,7 +15,7 @@ import numpy as np
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, Probes, Task, keep_key
+from anchorjax.task import Batch, EvalSets, Task, keep_key
 from anchorjax.tasks import texts
 from anchorjax.tasks.scan import grammar
 from anchorjax.tasks.texts import LossOn, Table, Texts
@@ -33,11 +33,11 @@ class ScanConfig:
     name: str = 'scan'
     split: grammar.Split = 'addprim_turn_left'  # which lines are held out
     # Training lines, repeated primitives included; 0: all. The other lines of the split
-    # are the probe seen_heldout.
+    # are the eval set seen_heldout.
     num_examples: Annotated[int, at_least(0)] = 0
     loss_on: LossOn = 'answer'  # which tokens are trained
     score_end: bool = True  # whether END belongs to the answer
-    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 1208  # per probe
+    eval_examples: Annotated[int, at_least(1), at_most(2**20)] = 1208  # per eval set
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -55,10 +55,10 @@ class ScanConfig:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_train,
-            probe_names=tuple(names),
+            eval_set_names=tuple(names),
             make_data=keep_key,
             batch=functools.partial(make_batch, self),
-            probes=functools.partial(make_probes, self),
+            eval_sets=functools.partial(make_eval_sets, self),
             last_only=False,
             group_names=name_groups(),
         )
@@ -130,10 +130,10 @@ def make_batch(config: ScanConfig, key: jax.Array, index_B: jax.Array) -> Batch:
     return texts.to_training_batch(_read(config, row_B), config.loss_on)
 
 
-def make_probes(config: ScanConfig, key: jax.Array) -> Probes:
+def make_eval_sets(config: ScanConfig, key: jax.Array) -> EvalSets:
     """Training lines, other lines of the split if there are any, and the test."""
     lines = grammar.list_lines(config.split)
-    size = config.probe_examples
+    size = config.eval_examples
     trained = texts.choose(0, config.num_train, size)
     chosen = [trained]
     rows = [training_row(lines, key, trained.row_B)]
@@ -151,7 +151,7 @@ def make_probes(config: ScanConfig, key: jax.Array) -> Probes:
         asked.append(texts.to_scored_batch(read, config.score_end))
         num_actions_B = read.length_B - read.begin_B - 1
         groups.append((num_actions_B - 1) // _GROUP_WIDTH)
-    return texts.join_probes(asked, [choice.is_real_B for choice in chosen], groups)
+    return texts.join_eval_sets(asked, [choice.is_real_B for choice in chosen], groups)
 
 
 def name_groups() -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def plant(symmetric, composing):
             for seed in range(6):
                 answers = share * (1 + 0.01 * (seed % 3))
                 row = {'run': run, 'seed': seed, 'gamma': 0.2} | USUAL | levels
-                row |= {'unseen_inferential': answers, 'unseen_symmetric': 1 - answers}
+                row |= {'unseen_composed': answers, 'unseen_symmetric': 1 - answers}
                 rows.append(row | {'converged': True})
     return pd.DataFrame(rows)
 

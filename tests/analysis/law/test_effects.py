@@ -11,7 +11,7 @@ BATCHES = (512, 2048)
 GAMMAS = (0.4, 0.8, 1.2)
 RATES = (1e-3, 2e-3)
 LENGTHS = (5, 9)
-COMPOSED, SYMMETRIC = 'inferential answers', 'symmetric answers'
+COMPOSED, SYMMETRIC = 'composed answers', 'symmetric answers'
 
 
 def plant(decide, seeds=3, loss=None, **changes):
@@ -47,11 +47,11 @@ def test_ten_networks_are_matched_as_one_does_by_hand():
     for (batch, rate, gamma), values in answers.items():
         levels = {'batch_size': (batch,), 'learning_rate': (rate,), 'gamma': (gamma,)}
         planted = plant_members(lambda point: 'other', seeds=2, **levels)
-        parts.append(planted.assign(unseen_inferential=values))
+        parts.append(planted.assign(unseen_composed=values))
     members = pd.concat(parts, ignore_index=True)
     pairs = effects.pair_cells(members, 'batch_size')
     assert len(members) == 10 and len(pairs) == 2
-    differences = effects.average_settings(pairs, 'unseen_inferential')
+    differences = effects.average_settings(pairs, 'unseen_composed')
     assert sorted(differences) == pytest.approx([0.2, 0.8])
     row = read(members, 'batch_size')
     assert row['mean'] == pytest.approx(0.5)
@@ -79,7 +79,7 @@ def test_the_planted_factor_is_found_with_its_sign_and_size():
 def test_where_nothing_decides_intervals_cover_0():
     rng = np.random.default_rng(0)
     members = plant(let_seed_decide, seeds=6)
-    members['unseen_inferential'] = rng.uniform(size=len(members))
+    members['unseen_composed'] = rng.uniform(size=len(members))
     table = effects.tabulate(members)
     rows = table[(table.outcome == COMPOSED) & (table.settings > 2)]
     assert set(rows.factor) == {'batch_size', 'learning_rate', 'seq_len'}
@@ -95,7 +95,7 @@ def test_cells_that_differ_in_two_factors_do_not_match():
 
 def test_matched_networks_are_trained_for_equally_many_steps():
     short = plant(lambda point: 'memorizing')
-    longer = plant(lambda point: 'inferential', batch_size=(2048,), num_steps=(8000,))
+    longer = plant(lambda point: 'composed', batch_size=(2048,), num_steps=(8000,))
     members = pd.concat([short, longer], ignore_index=True)
     assert read(members, 'batch_size')['mean'] == 0
     assert read(members, 'num_steps')['mean'] == pytest.approx(0.77)
@@ -106,10 +106,10 @@ def test_converged_networks_stand_beside_all():
 
     def decide(point):
         is_late = point['batch_size'] == 2048 and point['seed'] == 3
-        return 'inferential' if is_late else 'symmetric'
+        return 'composed' if is_late else 'symmetric'
 
     def loss(point):
-        return 0.5 if decide(point) == 'inferential' else 0.004
+        return 0.5 if decide(point) == 'composed' else 0.004
 
     members = plant(decide, seeds=4, loss=loss)
     row = read(members, 'batch_size')
@@ -121,8 +121,8 @@ def test_converged_networks_stand_beside_all():
 
 
 def test_gamma_is_compared_within_one_border():
-    """Tables turn into symmetric, and these into inferential: two rows, no sum."""
-    solutions = {0.2: 'memorizing', 0.6: 'symmetric', 1.0: 'other', 1.4: 'inferential'}
+    """Tables turn into symmetric, and these into composed: two rows, no sum."""
+    solutions = {0.2: 'memorizing', 0.6: 'symmetric', 1.0: 'other', 1.4: 'composed'}
     members = plant(lambda point: solutions[point['gamma']], gamma=tuple(solutions))
     table = effects.tabulate(members)
     rows = table[(table.factor == 'gamma') & (table.outcome == SYMMETRIC)]
@@ -142,7 +142,7 @@ def test_levels_are_compared_at_their_ends_and_between_neighbours():
 
 
 def test_names_are_in_the_order_of_the_design():
-    solutions = {'noise': 'symmetric', 'any': 'other', 'pair': 'inferential'}
+    solutions = {'noise': 'symmetric', 'any': 'other', 'pair': 'composed'}
 
     def decide(point):
         return solutions[point['last_token']]
@@ -153,7 +153,7 @@ def test_names_are_in_the_order_of_the_design():
 
 
 def test_both_unseen_have_a_border_of_their_own_and_no_symmetric_answer():
-    solutions = {1.0: 'memorizing', 1.4: 'inferential'}
+    solutions = {1.0: 'memorizing', 1.4: 'composed'}
     members = plant(
         lambda point: solutions[point['gamma']],
         gamma=tuple(solutions),
@@ -168,14 +168,14 @@ def test_both_unseen_have_a_border_of_their_own_and_no_symmetric_answer():
 def test_a_setting_without_an_answer_is_left_out():
     members = plant(let_batch_decide)
     whole = read(members, 'batch_size')
-    members.loc[members.seq_len == 9, 'unseen_inferential'] = np.nan
+    members.loc[members.seq_len == 9, 'unseen_composed'] = np.nan
     part = read(members, 'batch_size')
     assert part['mean'] == pytest.approx(whole['mean'])
     assert part['settings'] == whole['settings'] / 2
 
 
 def test_kinds_of_exception_are_compared_across_blocks():
-    solutions = {'trained': 'symmetric', 'both unseen': 'inferential'}
+    solutions = {'trained': 'symmetric', 'both unseen': 'composed'}
     members = plant(
         lambda point: solutions[point['exception']], exception=tuple(solutions)
     )

@@ -41,13 +41,13 @@ def test_the_committed_members_give_the_committed_picture():
 @pytest.mark.parametrize(
     ('block', 'levels', 'column', 'is_converged', 'expected'),
     [
-        ('trained', (0.2, 1.0), 'inferential', True, (-0.15, -0.53, 0.24, 7)),
+        ('trained', (0.2, 1.0), 'composed', True, (-0.15, -0.53, 0.24, 7)),
         ('trained', (0.2, 1.0), 'symmetric', True, (0.42, 0.08, 0.76, 7)),
-        ('trained', (0.6, 1.4), 'inferential', True, (0.24, 0.01, 0.48, 8)),
+        ('trained', (0.6, 1.4), 'composed', True, (0.24, 0.01, 0.48, 8)),
         ('trained', (0.6, 1.4), 'symmetric', True, (-0.38, -0.57, -0.18, 8)),
-        ('trained', (0.6, 1.4), 'inferential', False, (0.34, 0.15, 0.53, 13)),
+        ('trained', (0.6, 1.4), 'composed', False, (0.34, 0.15, 0.53, 13)),
         ('trained', (0.6, 1.4), 'symmetric', False, (-0.52, -0.70, -0.33, 13)),
-        ('both unseen', (1.0, 1.4), 'inferential', False, (0.50, 0.29, 0.71, 10)),
+        ('both unseen', (1.0, 1.4), 'composed', False, (0.50, 0.29, 0.71, 10)),
     ],
 )
 def test_the_borders_of_gamma_are_those_that_were_computed_by_others(
@@ -69,7 +69,7 @@ def test_the_borders_of_gamma_are_those_that_were_computed_by_others(
 
 
 def let_batch_decide(point):
-    return 'inferential' if point['batch_size'] == 2048 else 'symmetric'
+    return 'composed' if point['batch_size'] == 2048 else 'symmetric'
 
 
 def test_cells_are_counted_by_hand():
@@ -77,10 +77,10 @@ def test_cells_are_counted_by_hand():
     summary = cells.summarize_cells(members)
     assert len(summary) == 4 and (summary.trained == 3).all()
     is_large = summary.batch_size == 2048
-    assert (summary[is_large].inferential == 3).all()
-    assert summary[is_large].inferential_mean.to_numpy() == pytest.approx(0.97)
+    assert (summary[is_large].composed == 3).all()
+    assert summary[is_large].composed_mean.to_numpy() == pytest.approx(0.97)
     text = cells.format_cells(summary)
-    row = '| 2048 | 1.2 (0.83) | 3 of 3 | inferential 3 | 0.97 (0.97–0.97) |'
+    row = '| 2048 | 1.2 (0.83) | 3 of 3 | composed 3 | 0.97 (0.97–0.97) |'
     assert row in text
 
 
@@ -88,7 +88,7 @@ def test_cells_are_counted_by_hand():
 
 
 def compose_if_small(point):
-    return 'inferential' if point['gamma'] > 1 else 'symmetric'
+    return 'composed' if point['gamma'] > 1 else 'symmetric'
 
 
 def plant_lead(decide=compose_if_small, loss=None):
@@ -109,7 +109,7 @@ def test_of_networks_that_differ_in_steps_the_longest_is_drawn():
     longer = plant_lead().assign(num_steps=16_000)
     result = law_gamma.compute(pd.concat([short, longer]))
     assert len(result) == 6
-    means = result.groupby('gamma').inferential.mean()
+    means = result.groupby('gamma').composed.mean()
     assert means.tolist() == pytest.approx([0.01, 0.97])
 
 
@@ -163,7 +163,7 @@ def test_tables_do_not_replace_those_of_a_run(finished):
 
 
 def test_a_cell_names_third_solutions_and_shows_near_answers():
-    solution = ('third', 'third', 'symmetric', 'third', 'inferential')
+    solution = ('third', 'third', 'symmetric', 'third', 'composed')
     members = plant_members(lambda point: solution[point['seed']], seeds=5)
     members.loc[members.seed == 1, 'answer'] = '(4, 4)'
     members['unseen_within_1'] = [0.0, 0.0, 0.1, 0.2, 0.97]
@@ -171,8 +171,8 @@ def test_a_cell_names_third_solutions_and_shows_near_answers():
     summary = cells.summarize_cells(members)
     assert summary.third.tolist() == [3] and summary.within_2_high.tolist() == [1.0]
     text = cells.format_cells(summary)
-    assert 'inferential 1, symmetric 1, third (2, 4) 2, third (4, 4) 1 |' in text
-    # Means of inferential (0.02 of third, 0.01 of symmetric) and of the planted ones.
+    assert 'composed 1, symmetric 1, third (2, 4) 2, third (4, 4) 1 |' in text
+    # Means of composed (0.02 of third, 0.01 of symmetric) and of the planted ones.
     assert '| 0.21 (0.01–0.97) | 0.25, 0.50 | 0.22 (0.02–0.98) |' in text
 
 

@@ -26,7 +26,7 @@ def test_every_network_is_a_row_with_its_gamma_at_the_papers_width(finished):
     np.testing.assert_allclose(result.gamma_at_400, expected)
     for row in result.itertuples():
         point = {'depth': int(row.setting[-1]), 'gamma': row.gamma, 'seed': row.seed}
-        end = finished.results.sel(probe='unseen', **point).squeeze()
+        end = finished.results.sel(eval_set='unseen', **point).squeeze()
         for mapping in answers.MAPPINGS:
             share = end.agreement.sel(mapping=mapping)
             assert getattr(row, mapping) == pytest.approx(float(share))
@@ -76,7 +76,7 @@ def test_a_figure_that_fails_leaves_all_else_done_and_is_an_exit_code(
 
 
 def test_a_task_without_a_symmetric_answer_has_a_phase_alone(finished, tmp_path):
-    """As a new task may have: a mapping 'inferential' and no 'symmetric'."""
+    """As a new task may have: a mapping 'composed' and no 'symmetric'."""
     members = read_members(finished).drop(columns='unseen_symmetric')
     with pytest.raises(UserError, match='no unseen pair'):
         answers.compute(members)

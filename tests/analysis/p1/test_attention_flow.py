@@ -51,7 +51,7 @@ def test_the_planted_path_is_the_one_reported(composing):
     np.testing.assert_allclose(result.mass.sum('source'), 1, rtol=1e-5)
     assert result.prediction == 5
     answers = result.answer.to_series().to_dict()
-    assert answers == {'inferential': 7, 'symmetric': 12, 'assigned': 7}
+    assert answers == {'composed': 7, 'symmetric': 12, 'assigned': 7}
 
 
 def test_at_a_small_initialization_attention_is_the_average():

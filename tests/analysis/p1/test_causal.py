@@ -18,7 +18,7 @@ from tests.support.converged import mark_converged
 from tests.support.networks import planted
 from tests.support.networks.wired import LONGER, Wired, make_wired_member
 
-OTHER = {'inferential': 'symmetric', 'symmetric': 'inferential'}
+OTHER = {'composed': 'symmetric', 'symmetric': 'composed'}
 FEW = 0.3  # a share of answers that is chance
 
 
@@ -27,7 +27,7 @@ def measure_solution(solution: str) -> xr.Dataset:
     return causal.compute(make_wired_member(solution), number=128)
 
 
-@pytest.fixture(params=['inferential', 'symmetric'])
+@pytest.fixture(params=['composed', 'symmetric'])
 def solved(request) -> tuple[str, xr.Dataset]:
     return request.param, measure_solution(request.param)
 
@@ -43,7 +43,7 @@ def require_needed(result: xr.Dataset, edges: set[str]) -> None:
 def test_the_edges_of_the_solution_and_no_others_are_necessary(solved):
     solution, result = solved
     require_needed(result, set(map(causal.name_edge, MECHANISMS[solution])))
-    assert result.intact.sel(probe='unseen', mapping=solution) == 1
+    assert result.intact.sel(eval_set='unseen', mapping=solution) == 1
 
 
 def test_its_mechanism_suffices_and_the_other_does_not(solved):
@@ -97,7 +97,7 @@ def test_patching_shows_where_the_key_is_known(solved):
     moved = result.moved.sel(factor='key')
     assert moved.place.values.tolist() == list(patching.PLACES)
     layer_1 = moved.sel(layer=1)
-    is_in_anchors = solution == 'inferential'
+    is_in_anchors = solution == 'composed'
     assert layer_1.sel(place='both anchors') == is_in_anchors
     assert layer_1.sel(place='key') == (not is_in_anchors)
     # Half of the other key's value gives a third answer.
@@ -142,15 +142,15 @@ def test_where_the_pair_comes_last_its_second_anchor_is_the_last_token(seq_len):
     for mechanism, has_E in result.of_mechanism.groupby('mechanism'):
         edges_of[mechanism] = result.edge.values[has_E.values.ravel()].tolist()
     assert set(edges_of['second anchor']) == reads
-    assert edges_of['inferential'] == [
+    assert edges_of['composed'] == [
         '1: key → anchor_1',
         '1: key → anchor_2',
         '2: anchor_1 → anchor_2',
     ]
     assert edges_of['symmetric'] == ['1: anchor_1 → anchor_2', '2: key → anchor_2']
     alone = result.mechanism_unchanged.sel(test='alone')
-    assert (alone.sel(mechanism=['second anchor', 'inferential + pair']) == 1).all()
-    assert (alone.sel(mechanism=['inferential', 'symmetric']) < FEW).all()
+    assert (alone.sel(mechanism=['second anchor', 'composed + pair']) == 1).all()
+    assert (alone.sel(mechanism=['composed', 'symmetric']) < FEW).all()
     moved = result.moved.sel(factor='key', layer=1)
     assert moved.place.values.tolist() == [
         'key',
@@ -161,13 +161,13 @@ def test_where_the_pair_comes_last_its_second_anchor_is_the_last_token(seq_len):
     assert moved.sel(place=['anchor_2', 'key']).values.tolist() == [1, 0]
 
 
-def test_one_probe_that_never_ends_in_noise_is_one_clear_line(monkeypatch):
+def test_one_eval_set_that_never_ends_in_noise_is_one_clear_line(monkeypatch):
     member = planted.make_untrained_member()
-    tokens_PBT, labels_PRB = member.probes
+    tokens_PBT, labels_PRB = member.eval_sets
     ends_with_pair = tokens_PBT.copy()
     ends_with_pair[-1] = [50, 60, 4, 3]
-    probes = ends_with_pair, labels_PRB
-    monkeypatch.setattr(type(member), 'probes', property(lambda _: probes))
+    eval_sets = ends_with_pair, labels_PRB
+    monkeypatch.setattr(type(member), 'eval_sets', property(lambda _: eval_sets))
     with pytest.raises(UserError, match='no sequence that ends in noise'):
         causal.compute(member)
 
@@ -179,13 +179,15 @@ def test_every_member_of_two_layers_is_asked_which_mechanism_suffices(finished):
     assert members.point.str.contains('depth=2').all()
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     one = causal.compute(member_of(finished, **point), number=32)
-    alone = one.mechanism_unchanged.sel(test='alone', probe=['unseen', 'seen_heldout'])
+    alone = one.mechanism_unchanged.sel(
+        test='alone', eval_set=['unseen', 'seen_heldout']
+    )
     (row,) = members[members.point == 'depth=2,gamma=0.8,seed=1'].to_dict('records')
-    for mechanism, unchanged in alone.min('probe').groupby('mechanism'):
+    for mechanism, unchanged in alone.min('eval_set').groupby('mechanism'):
         assert row[f'only {mechanism}'] == unchanged.item()
     results = finished.results.agreement.sel(finished.labels(**point))
-    composed = results.sel(probe='unseen', mapping='inferential').item()
-    assert row['unseen_inferential'] == pytest.approx(composed)
+    composed = results.sel(eval_set='unseen', mapping='composed').item()
+    assert row['unseen_composed'] == pytest.approx(composed)
 
 
 def test_members_that_have_not_converged_have_no_mechanism(finished):

@@ -29,14 +29,14 @@ def test_the_moments_are_where_they_were_put(agreement, first, for_good):
     np.testing.assert_array_equal([*found.values()], [[first], [for_good]])
 
 
-def test_the_order_asks_each_probe_its_own_question():
-    probes = ('seen_train', 'seen_heldout', 'unseen')
-    mappings = ('inferential', 'assigned')
+def test_the_order_asks_each_eval_set_its_own_question():
+    eval_sets = ('seen_train', 'seen_heldout', 'unseen')
+    mappings = ('composed', 'assigned')
     first = np.array([[1, 20], [1, 40], [30, 1]])
-    found = order_events(first, probes, mappings)
-    names = ('seen_train assigned', 'unseen inferential', 'seen_heldout assigned')
+    found = order_events(first, eval_sets, mappings)
+    names = ('seen_train assigned', 'unseen composed', 'seen_heldout assigned')
     assert tuple(found.items()) == tuple(zip(names, (20, 30, 40), strict=True))
-    assert order_events(np.full((3, 2), np.nan), probes, mappings) == {}
+    assert order_events(np.full((3, 2), np.nan), eval_sets, mappings) == {}
     assert order_events(np.array([[5]]), ('words',), ('assigned',)) == {
         'words assigned': 5
     }
@@ -46,7 +46,7 @@ def test_a_finished_member(finished):
     result = curves.compute(finished, threshold=0.0, **POINT)
     curve = finished.curves.sel(POINT).squeeze()
     np.testing.assert_array_equal(result.agreement, curve.agreement)
-    np.testing.assert_array_equal(result.probe_loss, curve.probe_loss)
+    np.testing.assert_array_equal(result.eval_set_loss, curve.eval_set_loss)
     assert (result['first'] == result.step[0]).all()
     assert (result.for_good == 1).all()
     num_train = finished.experiment.task.make().num_train

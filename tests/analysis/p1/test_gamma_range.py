@@ -38,7 +38,7 @@ def plant(width: float, seeds: int = 4) -> pd.DataFrame:
         start = 0.6 - width / 2 + 0.01 * seed
         for gamma in GAMMAS:
             rows.append((gamma, seed, np.clip((gamma - start) / width, 0, 1)))
-    members = pd.DataFrame(rows, columns=['gamma', 'seed', 'unseen_inferential'])
+    members = pd.DataFrame(rows, columns=['gamma', 'seed', 'unseen_composed'])
     return members.assign(setting='', converged=True)
 
 
@@ -58,9 +58,9 @@ def test_the_baseline_has_a_setting_of_its_own(finished):
     of_baseline = [f'{BASELINE}, {depth}' for depth in depths]
     assert both.setting.unique().tolist() == [*depths, *of_baseline]
     assert len(both) == 16
-    agreement = finished.results.agreement.sel(probe='unseen', mapping='inferential')
+    agreement = finished.results.agreement.sel(eval_set='unseen', mapping='composed')
     is_here = (both.setting == 'depth=2') & (both.gamma == 0.8) & (both.seed == 1)
     of_member = agreement.sel(depth=2, gamma=0.8, seed=1).item()
-    assert both.unseen_inferential[is_here].tolist() == [of_member]
+    assert both.unseen_composed[is_here].tolist() == [of_member]
     # None of this sweep's networks has converged: no gamma counts.
     assert both.start.isna().all()

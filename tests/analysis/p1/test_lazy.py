@@ -63,7 +63,7 @@ def pair(module, start, end):
 @pytest.mark.slow
 def test_widths_that_vary_have_their_markers(tmp_path):
     """A column for figures must not take the place of the axis of that name."""
-    sizes = {'loop': (('model.width', (8, 12)),), 'train__snapshot_steps': (0,)}
+    sizes = {'static_axes': (('model.width', (8, 12)),), 'train__snapshot_steps': (0,)}
     run = trained(tmp_path, grid__gamma=(0.5,), grid__seed=(0,), **sizes)
     members = lazy.compute(run, 4)
     assert members.width.tolist() == [8, 12]
@@ -129,9 +129,9 @@ def test_converged_members_are_told_apart_and_diverged_ones_left_out(finished, r
     assert converged == [False, True, False, False, True, False, True]
 
 
-def test_every_probe_is_asked_as_often(start):
+def test_every_eval_set_is_asked_as_often(start):
     tokens_BT, labels_B = choose_sequences(start, 6)
-    tokens_PBT, labels_PRB = start.probes
+    tokens_PBT, labels_PRB = start.eval_sets
     assigned = start.task.mapping_names.index('assigned')
     for p in range(3):
         np.testing.assert_array_equal(tokens_BT[p::3], tokens_PBT[p, :2])

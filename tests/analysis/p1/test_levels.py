@@ -124,7 +124,7 @@ def test_of_a_sweep_every_snapshot_is_asked(finished):
     assert share == explain_member(member).loc['held-out', 'ordered pair']
     members = add_levels(finished, finished.members)
     last = answers[answers.step == 40]
-    np.testing.assert_array_equal(members.unseen_composed, last.unseen_composed)
+    np.testing.assert_array_equal(members.unseen_as_composed, last.unseen_as_composed)
     assert set(more_claims.COLUMNS) <= set(members)
 
 

@@ -7,7 +7,7 @@ from analysis.p1 import causal, network_claims
 from tests.support.networks.wired import make_wired_member
 
 
-@pytest.mark.parametrize('kind', ['symmetric', 'inferential'])
+@pytest.mark.parametrize('kind', ['symmetric', 'composed'])
 def test_a_network_with_the_edges_of_the_paper_needs_these_and_no_others(kind):
     found = network_claims.cut_edges(make_wired_member(kind), kind)
     names = map(causal.name_edge, MECHANISMS[kind])
@@ -19,6 +19,6 @@ def test_a_network_with_the_edges_of_the_paper_needs_these_and_no_others(kind):
 
 
 def test_a_network_does_not_have_the_edges_of_the_other_solution():
-    found = network_claims.cut_edges(make_wired_member('symmetric'), 'inferential')
+    found = network_claims.cut_edges(make_wired_member('symmetric'), 'composed')
     assert found['shown_edge_cut'] == 1
     assert found['shown_edges_alone'] < 0.3

@@ -80,7 +80,7 @@ def _assert_only_the_pair_differs(member, comparison: Comparison) -> None:
 
 
 def test_planted_solutions_are_told_apart_by_their_answers(finished, monkeypatch):
-    members = [make_wired_member('symmetric'), make_wired_member('inferential')]
+    members = [make_wired_member('symmetric'), make_wired_member('composed')]
 
     def plant(run, *step, **point):
         return members[point['seed']]._replace(point=point)
@@ -88,9 +88,9 @@ def test_planted_solutions_are_told_apart_by_their_answers(finished, monkeypatch
     monkeypatch.setattr(frame, 'member_of', plant)
     monkeypatch.setattr(pair_order, 'measure_order', _measure_nothing)
     orders = pair_order.compute(mark_converged(finished))
-    is_inferential = orders.point.str.contains('seed=1')
-    np.testing.assert_array_equal(orders.inferential, is_inferential)
-    np.testing.assert_array_equal(orders.symmetric, ~is_inferential)
+    is_composed = orders.point.str.contains('seed=1')
+    np.testing.assert_array_equal(orders.composed, is_composed)
+    np.testing.assert_array_equal(orders.symmetric, ~is_composed)
 
 
 def _measure_nothing(member, comparison: Comparison) -> np.ndarray:

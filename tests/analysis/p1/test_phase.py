@@ -12,7 +12,7 @@ from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
 from tests.support.sweeps import opened
 
-# At γ 0.3, by learning rate 1 and 2 and by seed: (held-out, inferential, symmetric).
+# At γ 0.3, by learning rate 1 and 2 and by seed: (held-out, composed, symmetric).
 SCORES = {
     (1.0, 0): (1.0, 0.9, 0.0),
     (1.0, 1): (1.0, 0.1, 0.95),
@@ -36,7 +36,7 @@ def plant_members(converged: tuple[bool, ...] = ALL) -> pd.DataFrame:
             row = (2, gamma, rate, 0.0, seed, is_trained, has and is_trained, *scores)
             rows.append(row)
     axes = ['depth', 'gamma', 'learning_rate', 'weight_decay', 'seed']
-    scores = ['seen_heldout_assigned', 'unseen_inferential', 'unseen_symmetric']
+    scores = ['seen_heldout_assigned', 'unseen_composed', 'unseen_symmetric']
     members = pd.DataFrame(rows, columns=[*axes, 'trained', 'converged', *scores])
     return members.assign(width=400, diverged=-1)
 
@@ -47,14 +47,14 @@ def test_the_best_rates_are_what_one_computes_by_hand():
     assert first.trained == first.converged == 4
     assert (first.row_name, first['row'], first.width) == ('depth', '2', 400)
     # Over the rates the maximum of each seed, then the mean over the seeds.
-    assert first.inferential == pytest.approx((0.9 + 0.3) / 2)
+    assert first.composed == pytest.approx((0.9 + 0.3) / 2)
     assert first.symmetric == pytest.approx((0.6 + 0.95) / 2)
     assert first.held_out == 1
 
 
 def test_the_mean_of_the_rates_is_what_one_computes_by_hand():
     first = phase.compute(plant_members(), 'mean').iloc[0]
-    assert first.inferential == pytest.approx((0.9 + 0.1 + 0.5 + 0.3) / 4)
+    assert first.composed == pytest.approx((0.9 + 0.1 + 0.5 + 0.3) / 4)
     assert first.symmetric == pytest.approx((0.95 + 0.6 + 0.6) / 4)
     assert first.held_out == pytest.approx(2.6 / 4)
 
@@ -62,7 +62,7 @@ def test_the_mean_of_the_rates_is_what_one_computes_by_hand():
 def test_what_is_not_trained_is_nan_and_no_member_that_counts():
     untrained = phase.compute(plant_members()).iloc[1]
     assert untrained.gamma == 0.8
-    assert untrained[['inferential', 'symmetric', 'held_out']].isna().all()
+    assert untrained[['composed', 'symmetric', 'held_out']].isna().all()
     assert untrained.trained == untrained.converged == 0
 
 
@@ -111,9 +111,9 @@ def test_an_axis_that_is_averaged_is_named(decays):
     assert is_named == (len(decays) > 1)
 
 
-def test_a_task_without_the_probe_has_no_diagram():
+def test_a_task_without_the_eval_set_has_no_diagram():
     members = plant_members().drop(columns='seen_heldout_assigned')
-    with pytest.raises(UserError, match='needs a probe seen_heldout'):
+    with pytest.raises(UserError, match='needs an eval set seen_heldout'):
         phase.compute(members)
 
 
@@ -131,17 +131,17 @@ def test_the_table_of_an_untrained_run_is_refused(tmp_path):
 
 def test_two_static_axes_are_one_row_each(tmp_path):
     changes = {'task__noninferential': (), 'task__unseen': ()}
-    loop = (('model.depth', (1, 2)), ('task.complexity', (0, 3)))
-    opened(tmp_path, loop=loop, **changes)
+    static_axes = (('model.depth', (1, 2)), ('task.complexity', (0, 3)))
+    opened(tmp_path, static_axes=static_axes, **changes)
     cells = phase.compute(read_members(open_run(tmp_path)))
     assert cells['row'].unique().tolist() == ['1, 0', '1, 3', '2, 0', '2, 3']
     assert cells.held_out.isna().all() and len(cells) == 8
 
 
 def test_an_unseen_pair_without_the_two_rules_counts_as_none():
-    """A task of one's own may have a probe `unseen` with mappings of other names."""
-    names = {'unseen_inferential': 'unseen_swapped', 'unseen_symmetric': 'unseen_lost'}
+    """A task of one's own may have an eval set `unseen` with other mappings."""
+    names = {'unseen_composed': 'unseen_swapped', 'unseen_symmetric': 'unseen_lost'}
     members = plant_members().rename(columns=names)
     cells = phase.compute(members[members.learning_rate == 1.0])
-    assert 'inferential' not in cells and phase.layout(cells).columns == 1
+    assert 'composed' not in cells and phase.layout(cells).columns == 1
     assert cells.held_out[0] == 1

@@ -15,7 +15,7 @@ from tests.support.networks.wired import make_wired_member
 
 @pytest.mark.slow
 def test_the_planted_edges_are_found(finished, monkeypatch):
-    members = {kind: make_wired_member(kind) for kind in ('symmetric', 'inferential')}
+    members = {kind: make_wired_member(kind) for kind in ('symmetric', 'composed')}
     kinds = itertools.cycle(members)
     planted = []
 

@@ -33,11 +33,11 @@ def open_sweep(folder: pathlib.Path, splits: tuple[str, ...]) -> Run:
     answers = {}
     for point in itertools.product(splits, EXCEPTIONS, SEEDS):
         varying = point if len(splits) > 1 else point[1:]
-        answers[varying] = {'inferential': 0.25, 'symmetric': 0.75, 'heldout': 0.5}
+        answers[varying] = {'composed': 0.25, 'symmetric': 0.75, 'heldout': 0.5}
     return open_planted(
         folder,
         answers,
-        loop=(('task.split', splits), ('task.exception', EXCEPTIONS)),
+        static_axes=(('task.split', splits), ('task.exception', EXCEPTIONS)),
         task__seq_len=5,
         model__max_len=5,
         grid__gamma=(0.8,),
@@ -63,10 +63,10 @@ def test_tables_are_those_of_each_cohort(tmp_path, monkeypatch, capsys):
         heldout, symmetric = KNOWN[row['split'], row['exception']]
         assert row['held-out'] == '0.50 (0.50–0.50)'
         assert row['held-out: tables'] == heldout
-        assert row['inferential on unseen: tables'] == '0.00, 0.00, 0.00'
+        assert row['composed on unseen: tables'] == '0.00, 0.00, 0.00'
         assert row['symmetric on unseen: tables'] == symmetric
     assert '\ntables: what tables of the training data by datum, by ordered' in printed
-    assert '\nwithin 1, within 2: answers at most so far from the infer' in printed
+    assert '\nwithin 1, within 2: answers at most so far from the compo' in printed
 
 
 def test_tables_are_means_over_the_trained_seeds(tmp_path):
@@ -94,7 +94,7 @@ def test_a_cohort_without_an_unseen_pair_has_no_tables_of_it(tmp_path):
     run = open_planted(
         tmp_path,
         answers,
-        loop=(('task.unseen', (((4, 3),), ())),),
+        static_axes=(('task.unseen', (((4, 3),), ())),),
         task__noninferential=(),
         grid__gamma=(0.8,),
     )
@@ -102,8 +102,8 @@ def test_a_cohort_without_an_unseen_pair_has_no_tables_of_it(tmp_path):
     result = solutions.compute(members, score_members(run, members))
     with_pair, without = result.to_dict('records')
     # Nothing contradicts the composition, so the reversed pair has the same answer.
-    assert with_pair['inferential on unseen: tables'] == '0.00, 0.00, 1.00'
-    assert without['inferential on unseen: tables'] == '–'
+    assert with_pair['composed on unseen: tables'] == '0.00, 0.00, 1.00'
+    assert without['composed on unseen: tables'] == '–'
     assert without['held-out: tables'] == '0.00, 0.00, 0.00'
 
 
@@ -111,17 +111,17 @@ def test_third_solutions_are_named_and_near_answers_counted(tmp_path):
     answers = {(seed,): {'heldout': 1.0} for seed in range(4)}
     changes = {'grid__gamma': (0.8,), 'grid__seed': (0, 1, 2, 3)}
     run = open_planted(tmp_path, answers, **changes)
-    # Of each seed the share of answers by their distance from the inferential one.
+    # Of each seed the share of answers by their distance from the composed one.
     planted = ({3: 1.0}, {3: 0.95, 0: 0.05}, {-6: 0.9, 2: 0.1}, {1: 0.5, -2: 0.5})
     for seed, shares in enumerate(planted):
         for distance, share in shares.items():
             place = {'seed': seed, 'offset': DEVIATION_LIMIT + distance}
             run.results['deviation'][place] = share
             if distance == 0:
-                at = {'seed': seed, 'probe': 'unseen', 'mapping': 'inferential'}
+                at = {'seed': seed, 'eval_set': 'unseen', 'mapping': 'composed'}
                 run.results['agreement'].loc[at] = share
     (row,) = solutions.compute(read_members(run)).to_dict('records')
-    assert row['inferential on unseen'] == '0.01 (0.00–0.05)'
+    assert row['composed on unseen'] == '0.01 (0.00–0.05)'
     assert row['within 1'] == '0.14 (0.00–0.50)'  # 0, 0.05, 0, 0.5
     assert row['within 2'] == '0.29 (0.00–1.00)'  # 0, 0.05, 0.1, 1
     assert row['solution (seeds)'] == 'third (2, 4) 2, third (4, 4) 1, other 1'

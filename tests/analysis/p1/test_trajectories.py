@@ -20,15 +20,15 @@ def test_a_row_is_a_network_at_an_epoch_with_its_gamma_at_the_papers_width(tmp_p
     row = result.iloc[-1]
     point = {'gamma': row.gamma, 'seed': row.seed, 'step': row.epoch * (270 // 16)}
     found = run.curves.sel(point).squeeze()
-    agreement = found.agreement.sel(probe='unseen', mapping='symmetric')
+    agreement = found.agreement.sel(eval_set='unseen', mapping='symmetric')
     assert row.symmetric == float(agreement)
     assert row.train_loss == float(found.train_loss)
 
 
 def test_an_epoch_is_that_of_each_run_and_network(tmp_path):
     pair = {'model__width': 20, 'grid__gamma': (1.0, 1.6)}
-    sizes = {'loop': (('train.batch_size', (8, 16, 100)),)}
-    examples = {'loop': (('task.num_examples', (320, 640)),)}
+    sizes = {'static_axes': (('train.batch_size', (8, 16, 100)),)}
+    examples = {'static_axes': (('task.num_examples', (320, 640)),)}
     runs = {
         'sizes': plant_curves(tmp_path / 'sizes', experiment(**pair, **sizes)),
         'examples': plant_curves(tmp_path / 'examples', experiment(**pair, **examples)),
@@ -60,7 +60,10 @@ def test_a_diverged_network_has_no_line(tmp_path):
 
 
 def test_every_width_has_its_own_pair(tmp_path):
-    widths = {'loop': (('model.width', (20, 64)),), 'grid__gamma': (1.0, 1.15, 1.6)}
+    widths = {
+        'static_axes': (('model.width', (20, 64)),),
+        'grid__gamma': (1.0, 1.15, 1.6),
+    }
     result = trajectories.compute({'a': plant_curves(tmp_path, experiment(**widths))})
     for width, pair in ((20, {1.0: 0.5, 1.6: 0.8}), (64, {1.15: 0.8})):
         here = result[result.run == f'a, width {width}'].drop_duplicates('gamma')
@@ -82,7 +85,7 @@ def test_the_official_run_is_read_by_gamma(tmp_path):
         table = pd.DataFrame({'epochs_done': [1, 2], 'inferential': [gamma, np.nan]})
         table.to_csv(tmp_path / f'trajectory_{gamma}.csv', index=False)
     official = trajectories.read_official(tmp_path)
-    first = {gamma: table.inferential[0] for gamma, table in official.items()}
+    first = {gamma: table.composed[0] for gamma, table in official.items()}
     assert first == {0.1: 0.1, 0.5: 0.5, 0.8: 0.8}
 
 

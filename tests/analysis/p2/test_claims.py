@@ -111,10 +111,10 @@ def test_the_curves_are_those_of_the_sweep(open_sweep, finished):
     assert list(panels) == titles
     member = panels['γ 0.8, memory_labels=near'].isel(member=2)
     curve = run.curves.sel(gamma=0.8, seed=2, memory_labels='near').squeeze()
-    curve = curve.sel(probe=list(learning_order.COLOURS), mapping='assigned')
-    losses = curve.probe_loss.transpose('step', 'probe')
+    curve = curve.sel(eval_set=list(learning_order.COLOURS), mapping='assigned')
+    losses = curve.eval_set_loss.transpose('step', 'eval_set')
     np.testing.assert_array_equal(member.loss, losses)
-    accuracies = curve.agreement.transpose('step', 'probe')
+    accuracies = curve.agreement.transpose('step', 'eval_set')
     np.testing.assert_array_equal(member.accuracy, accuracies)
     assert member.train_loss == curve.train_loss[-1]
     with pytest.raises(UserError, match="task 'anchors': this is about"):
@@ -122,8 +122,8 @@ def test_the_curves_are_those_of_the_sweep(open_sweep, finished):
 
 
 def test_sources_of_several_settings_are_refused(tmp_path):
-    loop = (('task.control', ('none', 'matched')),)
-    experiment = dataclasses.replace(p2_tasks.make_mixture(), loop=loop)
+    static_axes = (('task.control', ('none', 'matched')),)
+    experiment = dataclasses.replace(p2_tasks.make_mixture(), static_axes=static_axes)
     with pytest.raises(UserError, match='the sources differ between cohorts'):
         reasoning_bias.compute(plant_curves(tmp_path / 'run', experiment))
 
@@ -132,7 +132,7 @@ def test_sources_of_several_settings_are_refused(tmp_path):
 def test_delta_l_and_the_columns_are_those_of_the_mixture(open_sweep):
     run = open_sweep('mixture')
     result = reasoning_bias.compute(run)
-    loss = run.curves.probe_loss.sel(gamma=0.8, probe='stories').values.ravel()
+    loss = run.curves.eval_set_loss.sel(gamma=0.8, eval_set='stories').values.ravel()
     np.testing.assert_array_equal(result.loss[1].sel(source='stories'), loss)
     assert np.abs(result.cosine.sel(snapshot=0)).max() < 0.1  # Gaussian before training
     table = tabulate(run)
@@ -152,7 +152,7 @@ def test_a_run_has_the_columns_that_it_is_about(open_sweep, finished, name):
     own = {'transformer': 'key_blind', 'flow': 'frozen_until', 'groups': 'own_range'}
     assert {'law', 'order_early', 'moment_memory', own[name]} <= set(known)
     assert not set(known) & (set(own.values()) - {own[name]})
-    expected = run.results.agreement.sel(probe='memory', mapping='assigned')
+    expected = run.results.agreement.sel(eval_set='memory', mapping='assigned')
     np.testing.assert_array_equal(table.memory, expected.values.ravel())
     with pytest.raises(UserError, match="task 'anchors': this is about"):
         tabulate(finished)

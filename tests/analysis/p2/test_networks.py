@@ -45,9 +45,9 @@ def plant_losses(open_sweep):
         run = open_run(open_sweep('transformer').folder.workdir)
         curves = run.curves.copy(deep=True)
         for gamma, losses in losses_of_gamma.items():
-            place = {'gamma': gamma, 'probe': 'reasoning_train'}
-            of_gamma = curves.probe_loss.loc[place]
-            curves.probe_loss.loc[place] = np.broadcast_to(losses, of_gamma.shape)
+            place = {'gamma': gamma, 'eval_set': 'reasoning_train'}
+            of_gamma = curves.eval_set_loss.loc[place]
+            curves.eval_set_loss.loc[place] = np.broadcast_to(losses, of_gamma.shape)
         vars(run)['curves'] = curves  # where functools.cached_property keeps it
         return run
 
@@ -126,11 +126,11 @@ def test_a_planted_direction_is_the_first_vector_of_w_v(member):
 def test_the_key_is_where_it_was_put(member):
     tokens_BT = np.array([[30, 25, 11, 12, 22], [25, 1, 2, 22, 23]])
     assert first_attention.find_keys(member, tokens_BT).tolist() == [1, 0]
-    probes = member.probes.tokens_PBT[0]
-    keys = first_attention.find_keys(member, probes)
+    eval_sets = member.eval_sets.tokens_PBT[0]
+    keys = first_attention.find_keys(member, eval_sets)
     assert set(keys.tolist()) == {0, 1, 2}
-    row = np.arange(len(probes))
-    assert (probes[row, keys] >= 21).all() and (probes[row, keys + 1] < 5).all()
+    row = np.arange(len(eval_sets))
+    assert (eval_sets[row, keys] >= 21).all() and (eval_sets[row, keys + 1] < 5).all()
 
 
 def stare_at_the_second_position(member):
@@ -155,7 +155,7 @@ def stare_at_the_second_position(member):
 @pytest.mark.slow
 def test_a_network_that_reads_a_position_is_blind_without_positions(member):
     planted = stare_at_the_second_position(member)
-    tokens_BT = member.probes.tokens_PBT[0]
+    tokens_BT = member.eval_sets.tokens_PBT[0]
     keys = first_attention.find_keys(planted, tokens_BT)
     for position in range(3):
         here_BT = tokens_BT[keys == position]
@@ -208,15 +208,15 @@ def test_planted_answers_are_counted_by_group(open_sweep):
     member = member_of(run, gamma=0.8, seed=0)
     planted = answer_by_anchor(member, {1: 22, 2: 22, 3: 24, 4: 30})
     found = label_groups.measure_answers(planted)
-    # The probe has every combination equally often: (3, 3) is one in four.
+    # The eval set has every combination equally often: (3, 3) is one in four.
     np.testing.assert_allclose(found.own, [1, 1])
     np.testing.assert_allclose(found.null, [1 / 4, np.nan])
-    tokens = member.probes.tokens_PBT[0]
-    labels = member.probes.labels_PRB[0, 0]
+    tokens = member.eval_sets.tokens_PBT[0]
+    labels = member.eval_sets.labels_PRB[0, 0]
     is_first = np.isin(tokens, (1, 2)).any(-1)
     assert found.accuracy[0] == pytest.approx((labels[is_first] == 22).mean())
     # The curves have the accuracy of every group, too.
-    curves = run.curves.agreement_by_group.sel(probe='memory', mapping='assigned')
+    curves = run.curves.agreement_by_group.sel(eval_set='memory', mapping='assigned')
     of_member = curves.sel(gamma=0.3, seed=2, step=20, drop=True).squeeze()
     recorded = of_member.sel(group=['labels_21_24', 'labels_21_32'])
     result = label_groups.compute(run)

@@ -23,7 +23,7 @@ def plant(effect):
                 composed = 0.5 + effect * (0.1 * x + 0.05 * y) + 0.01 * (-1) ** seed
                 commutes = 0.5 + 0.3 * effect + 0.01 * (-1) ** seed
                 rows.append((gamma, decay, seed, composed, commutes, rank))
-    names = ['gamma', 'weight_decay', 'seed', 'unseen_inferential', 'commutativity']
+    names = ['gamma', 'weight_decay', 'seed', 'unseen_composed', 'commutativity']
     members = pd.DataFrame(rows, columns=[*names, 'stable_rank'])
     of_map = members.assign(run='decay', chance=0.5)
     return pd.concat([of_map, plant_growth(effect)]).assign(converged=True)

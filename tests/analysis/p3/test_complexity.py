@@ -82,7 +82,7 @@ def test_a_finished_sweep(finished, result):
     W = [finished.parameter('block_0/W_Q', depth=1, gamma=0.3, seed=s) for s in (0, 1)]
     found = result.complexity[0, :, is_here].mean('member')
     np.testing.assert_allclose(found, measure_matrices(W))
-    at = {'depth': 2, 'gamma': 0.8, 'probe': 'unseen', 'mapping': 'symmetric'}
+    at = {'depth': 2, 'gamma': 0.8, 'eval_set': 'unseen', 'mapping': 'symmetric'}
     expected = finished.results.agreement.sel(at).values.ravel()
     is_here = ((result.row == '2') & (result.gamma == 0.8)).values
     symmetric = result.agreement.sel(outcome='symmetric')
@@ -109,11 +109,11 @@ def test_members_of_one_decay_are_compared_with_each_other(tmp_path, monkeypatch
     answers, complexity_of = {}, {}
     for d, decay in enumerate((0.1, 0.2)):
         for g, gamma in enumerate((0.3, 0.5, 0.8)):
-            answers[1, gamma, decay] = {'inferential': 0.5 * d + 0.1 * g}
+            answers[1, gamma, decay] = {'composed': 0.5 * d + 0.1 * g}
             complexity_of[gamma, decay] = np.full(2, 9 + 9 * d - g)
     grid = {'grid__gamma': (0.3, 0.5, 0.8), 'grid__weight_decay': (0.1, 0.2)}
     depths = (('model.depth', (1, 2)),)
-    run = open_planted(tmp_path, answers, loop=depths, grid__seed=(0,), **grid)
+    run = open_planted(tmp_path, answers, static_axes=depths, grid__seed=(0,), **grid)
 
     def read_points(run, members, name):
         return zip(members.index, frame.find_points(run, members), strict=True)
@@ -123,7 +123,7 @@ def test_members_of_one_decay_are_compared_with_each_other(tmp_path, monkeypatch
 
     monkeypatch.setattr(frame, 'open_networks', read_points)
     monkeypatch.setattr(complexity, 'measure_directions', measure)
-    rho = complexity.compute(run).rho.sel(outcome='inferential')
+    rho = complexity.compute(run).rho.sel(outcome='composed')
     np.testing.assert_allclose(rho, -1)
 
 

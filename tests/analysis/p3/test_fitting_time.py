@@ -34,14 +34,16 @@ def test_epochs_of_pairs_are_read_from_the_groups(train_once, monkeypatch):
         task__noninferential=(),
         task__unseen=(),
         task__groups='pair',
-        loop=(('task.complexity', (0, 1)),),
+        static_axes=(('task.complexity', (0, 1)),),
     )
     monkeypatch.setattr(fitting_time, 'ACCURACY', 1e-9)
     times = fitting_time.compute(run)
     assert times.complexity.values.tolist() == [0] * 4 + [1] * 4
     assert times.is_wrong.sum('pair').values.tolist() == [0] * 4 + [2] * 4
     # A pair that is never answered, not even by chance, has no epoch.
-    by_pair = run.curves.agreement_by_group.sel(probe='seen_train', mapping='assigned')
+    by_pair = run.curves.agreement_by_group.sel(
+        eval_set='seen_train', mapping='assigned'
+    )
     best = by_pair.max('step').squeeze(drop=True)
     best = best.transpose('complexity', 'gamma', 'seed', 'group')
     is_answered = best.values.reshape(8, 16) > 0

@@ -41,7 +41,7 @@ def test_a_wrong_answer_may_commute_and_a_right_one_need_not(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ('heldout', 'inferential', 'commutativity', 'phase'),
+    ('heldout', 'composed', 'commutativity', 'phase'),
     [
         (0.95, 0.95, 0.0, '3'),
         (0.2, 0.0, 1.0, '1'),
@@ -51,8 +51,8 @@ def test_a_wrong_answer_may_commute_and_a_right_one_need_not(monkeypatch):
         (np.float32(0.9), np.float32(0.9), 0.0, '3'),
     ],
 )
-def test_phases_by_hand(heldout, inferential, commutativity, phase):
-    assert PHASES[find_phase(heldout, inferential, commutativity)] == phase
+def test_phases_by_hand(heldout, composed, commutativity, phase):
+    assert PHASES[find_phase(heldout, composed, commutativity)] == phase
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_a_map_of_a_sweep_reads_curves_and_last_snapshots(finished):
     networks = decay_map.compute(finished, depth=2)
     assert networks.depth.tolist() == [2] * 4
     curves = finished.curves.sel(depth=2).squeeze(drop=True)
-    unseen = curves.agreement.sel(probe='unseen', mapping='inferential')
+    unseen = curves.agreement.sel(eval_set='unseen', mapping='composed')
     unseen = unseen.transpose('gamma', 'seed', 'step').values.reshape(4, -1)
-    np.testing.assert_array_equal(networks.unseen_inferential, unseen[:, -1])
+    np.testing.assert_array_equal(networks.unseen_composed, unseen[:, -1])
     np.testing.assert_array_equal(networks.best_record, unseen.max(-1))
     member = member_of(finished, depth=2, gamma=0.8, seed=1)
     of_member = networks[(networks.gamma == 0.8) & (networks.seed == 1)].iloc[0]

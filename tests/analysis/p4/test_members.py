@@ -84,7 +84,7 @@ def test_the_null_of_scan_is_a_table_of_bigrams_that_was_counted_by_hand():
     right = []
     for before, after in list_bigrams(tested):
         right.append(tally[before].most_common(1)[0][0] == after)
-    config = ScanConfig(split='addprim_jump', probe_examples=len(tested))
+    config = ScanConfig(split='addprim_jump', eval_examples=len(tested))
     assert nulls.score_null(config, 0) == pytest.approx(np.mean(right), abs=1e-6)
 
 
@@ -107,7 +107,7 @@ def test_members_are_those_of_the_sweep(windows_run):
     for row, window in enumerate([(), (0, 0), (2, 4), (2, 8)]):
         point = windows_run.labels(decay_window=window, seed=1)
         curve = windows_run.curves.sel(point).squeeze()
-        unseen = curve.agreement.sel(probe='unseen', mapping='assigned')
+        unseen = curve.agreement.sel(eval_set='unseen', mapping='assigned')
         member = members.iloc[2 * row + 1]
         assert member.unseen == unseen[-1] and member.train_loss == curve.train_loss[-1]
         if window == (2, 4):  # records after 2, 4 and 5 steps: the last is that of 4

@@ -115,7 +115,7 @@ def test_each_setting_has_a_panel_so_that_cells_pool_seeds_alone(tab):
     assert tab.locator('#controls .filter').count() == 1  # the seed
     label = tab.locator(find_cell(1, 2, 2)).get_attribute('aria-label')
     assert label.startswith(
-        'depth 1, γ 0.6 (0.21 at width 400), exception trained; inf'
+        'depth 1, γ 0.6 (0.21 at width 400), exception trained; com'
     )
     assert (
         tab.locator('#grid thead .interval').first.inner_text() == '0.10 at width 400'
@@ -219,7 +219,6 @@ def test_the_page_of_another_task_has_its_own_measures(open_tab, pages):
 def test_numbers_are_opened_and_copied_by_keyboard(tab):
     """Where the browser refuses to copy, they are shown selected."""
     refuse_copying(tab)
-    tab.click('.figures summary')
     tab.focus('.figure-numbers summary')
     tab.keyboard.press('Enter')
     assert '9,999' in tab.locator('.figure-numbers').first.inner_text()

@@ -20,7 +20,7 @@ def check(tmp_path):
         answers = {}
         for seed in range(seeds):
             answers[LARGE, seed] = {'symmetric': 0.9}
-            answers[SMALL, seed] = {'inferential': 0.9 + seed / 100}
+            answers[SMALL, seed] = {'composed': 0.9 + seed / 100}
         folder = tmp_path / name
         grid = {'grid__gamma': (LARGE, SMALL), 'grid__seed': tuple(range(seeds))}
         run = open_planted(folder, answers, **grid)

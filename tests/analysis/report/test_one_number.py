@@ -36,43 +36,43 @@ def planted(request, tmp_path_factory) -> tuple[Run, float]:
     scores, states, expected = SWEEPS[request.param]
     networks = {}
     for seed, score, state in zip(SEEDS, scores, states, strict=True):
-        networks[1, seed] = {'inferential': score} | state
-        networks[2, seed] = {'inferential': 0.0}
+        networks[1, seed] = {'composed': score} | state
+        networks[2, seed] = {'composed': 0.0}
     run = open_planted(
         tmp_path_factory.mktemp('run') / 'planted',
         networks,
         grid__gamma=(0.8,),
         grid__seed=SEEDS,
-        loop=(('model.depth', (1, 2)),),
+        static_axes=(('model.depth', (1, 2)),),
     )
     return run, expected
 
 
 def read_page(run: Run) -> float:
     settings = describe_settings(read_subject(run))
-    place = settings['measures'].index('inferential on the unseen pair')
+    place = settings['measures'].index('composed on the unseen pair')
     return float(settings['rows'][0]['cells'][place]['mean'])
 
 
 def read_answers(run: Run) -> float:
     table = answers.compute(read_members(run))
-    return table[table.setting == 'depth 1'].inferential.mean()
+    return table[table.setting == 'depth 1'].composed.mean()
 
 
 def read_phase(run: Run) -> float:
     cells = phase.compute(read_members(run))
-    return cells[cells['row'] == '1'].inferential.item()
+    return cells[cells['row'] == '1'].composed.item()
 
 
 def read_accuracy(run: Run) -> float:
     cells = accuracy.compute(run)
-    is_here = (cells.value == 1) & (cells.measure == 'unseen_inferential')
+    is_here = (cells.value == 1) & (cells.measure == 'unseen_composed')
     return cells[is_here]['mean'].item()
 
 
 def read_solutions(run: Run) -> float:
     rows = solutions.compute(read_members(run)).to_dict('records')
-    return float(rows[0]['inferential on unseen'].split()[0])
+    return float(rows[0]['composed on unseen'].split()[0])
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_terminal_and_the_page_have_the_number_of_the_claim(planted, monkeyp
         'ours',
         'They compose.',
         (name,),
-        claims.level('unseen_inferential', group),
+        claims.level('unseen_composed', group),
     )
     monkeypatch.setattr(p1_claims, 'CLAIMS', (claim,))
     number = f'depth 1 {expected:.2f}'

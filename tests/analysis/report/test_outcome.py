@@ -15,10 +15,10 @@ from tests.support.pages import samples
 from tests.support.planted_results import open_planted
 
 SEEDS = {'grid__seed': (0, 1)}
-DEPTHS = {'loop': (('model.depth', (1, 2)),)}
-INFERENTIAL = {'inferential': 0.95}
+DEPTHS = {'static_axes': (('model.depth', (1, 2)),)}
+INFERENTIAL = {'composed': 0.95}
 SYMMETRIC = {'symmetric': 0.95}
-SCORES = [  # exact match on the probe `test` at the end, [gamma, decay, seed]
+SCORES = [  # exact match on the eval set `test` at the end, [gamma, decay, seed]
     [[0.1, 0.2, 0.3], [0.2, 0.2, 0.2]],
     [[0.4, 0.5, 0.9], [0.9, 1.0, 1.0]],
 ]
@@ -28,7 +28,7 @@ SCORES = [  # exact match on the probe `test` at the end, [gamma, decay, seed]
 def scan(tmp_path):
     run = samples.plant_scan(tmp_path)
     agreement = run.curves['agreement']
-    place = {'probe': list(agreement.probe.values).index('test'), 'mapping': 0}
+    place = {'eval_set': list(agreement.eval_set.values).index('test'), 'mapping': 0}
     shape = agreement[{**place, 'step': -1}].shape
     agreement[{**place, 'step': -1}] = np.reshape(SCORES, shape)
     return run
@@ -115,8 +115,8 @@ def test_counts_of_solutions_by_every_axis_but_the_seed(tmp_path):
         (1, 0.8, 0): INFERENTIAL,
         (1, 0.8, 1): SYMMETRIC,
         (2, 0.3, 0): INFERENTIAL,
-        (2, 0.3, 1): {'inferential': 0.95, 'train_loss': 0.4},  # not converged
-        (2, 0.8, 0): {'inferential': 0.95, 'diverged': 3},
+        (2, 0.3, 1): {'composed': 0.95, 'train_loss': 0.4},  # not converged
+        (2, 0.8, 0): {'composed': 0.95, 'diverged': 3},
     }
     subject = read_subject(open_planted(tmp_path, answers, **SEEDS, **DEPTHS))
     outcome = describe_outcome(subject)
@@ -127,7 +127,7 @@ def test_counts_of_solutions_by_every_axis_but_the_seed(tmp_path):
         table[row['label']] = [int(cell['mean']) for cell in row['cells']]
     # All; depth 1 and 2; gamma 0.3 and 0.8.
     assert table == {
-        'inferential': [2, 1, 1, 1, 1],
+        'composed': [2, 1, 1, 1, 1],
         'symmetric': [3, 3, 0, 2, 1],
         'not converged': [1, 0, 1, 1, 0],
         'diverged': [1, 0, 1, 0, 1],
@@ -136,8 +136,8 @@ def test_counts_of_solutions_by_every_axis_but_the_seed(tmp_path):
     rows = describe_settings(subject)['rows']
     assert [row['solutions'] for row in rows] == [
         '2 symmetric',
-        '1 inferential, 1 symmetric',
-        '1 inferential, 1 not converged',
+        '1 composed, 1 symmetric',
+        '1 composed, 1 not converged',
         '1 diverged',
     ]
 
@@ -155,21 +155,21 @@ def test_converged_networks_at_the_solution_come_first(tmp_path):
     answers = {
         (1, 0.3, 0): SYMMETRIC,
         (1, 0.3, 1): {'symmetric': 1.0, 'heldout': 0.4},  # a table
-        (1, 0.8, 0): {'inferential': 0.92},
-        (1, 0.8, 1): {'inferential': 1.0, 'train_loss': 0.5},
+        (1, 0.8, 0): {'composed': 0.92},
+        (1, 0.8, 1): {'composed': 1.0, 'train_loss': 0.5},
         (2, 0.3, 0): {'symmetric': 0.99},  # another architecture than the first choice
-        (2, 0.8, 0): {'inferential': 1.0, 'diverged': 7},
+        (2, 0.8, 0): {'composed': 1.0, 'diverged': 7},
     }
     run = open_planted(tmp_path, answers, **SEEDS, **DEPTHS)
-    assert find_choices(run) == {'inferential': (1, 0.8, 0), 'symmetric': (1, 0.3, 0)}
+    assert find_choices(run) == {'composed': (1, 0.8, 0), 'symmetric': (1, 0.3, 0)}
 
 
 @pytest.mark.parametrize(
     ('answer', 'kept', 'about'),
     [
         (
-            {'inferential': 0.4, 'symmetric': 0.4},
-            'inferential',
+            {'composed': 0.4, 'symmetric': 0.4},
+            'composed',
             'as a whole it is call',
         ),
         ({'symmetric': 0.7, 'train_loss': 0.3}, 'symmetric', 'it has not converged'),
@@ -188,7 +188,7 @@ def test_a_gamma_is_named_with_its_equivalent_at_the_width_of_the_paper(tmp_path
     name = name_network(run, {'gamma': 0.72, 'seed': 1})
     assert name == 'γ 0.72 (0.50 at width 400), seed 1'
     assert name_value(run, 'num_anchors', 4) == '4 anchors'
-    widths = {'loop': (('model.width', (64, 400)),), 'grid__gamma': (0.72,)}
+    widths = {'static_axes': (('model.width', (64, 400)),), 'grid__gamma': (0.72,)}
     run = open_planted(tmp_path / 'two', {}, **widths)
     name = name_network(run, {'width': 400, 'gamma': 0.72, 'seed': 0})
     assert name == 'width 400, γ 0.72 (0.50 or 0.72 at width 400), seed 0'
@@ -202,7 +202,7 @@ def test_a_gamma_that_is_a_factor_has_no_equivalent(tmp_path):
     members = frame.read_members(run)
     assert members.gamma_at_400.isna().all()
     assert words.AXES['gamma'] not in words.explain_axes(run)
-    by_width = {'loop': (('model.width', (64, 400)),), 'model__init': 'scale'}
+    by_width = {'static_axes': (('model.width', (64, 400)),), 'model__init': 'scale'}
     run = open_planted(tmp_path / 'widths', {}, **by_width)
     assert frame.read_members(run).gamma_at_400.isna().all()
     assert name_value(run, 'gamma', 0.8) == 'γ 0.8'

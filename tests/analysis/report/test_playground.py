@@ -75,13 +75,13 @@ def test_the_page_has_room_for_a_few_megabytes(finished, play, monkeypatch):
 def test_one_of_each_solution_prefers_another_gamma_and_the_same_setting(tmp_path):
     answers = {
         (1, 0.3, 0): {'symmetric': 0.95},
-        (1, 0.3, 1): {'inferential': 0.95},
+        (1, 0.3, 1): {'composed': 0.95},
         (1, 0.8, 0): {'heldout': 0.1},
         (2, 0.3, 0): {'heldout': 0.1},
-        (2, 0.8, 0): {'inferential': 0.99, 'train_loss': 0.5},  # not converged
+        (2, 0.8, 0): {'composed': 0.99, 'train_loss': 0.5},  # not converged
         (2, 0.8, 1): {'heldout': 0.1},
     }
-    run = open_planted(tmp_path, answers, loop=(('model.depth', (1, 2)),))
+    run = open_planted(tmp_path, answers, static_axes=(('model.depth', (1, 2)),))
     subject = read_subject(run)
     points = choose_one_of_each(subject, choose_networks(subject))
     found = [(p['depth'], p['gamma'], p['seed']) for p in points]
@@ -108,7 +108,7 @@ def test_the_task_of_the_page_is_the_table_by_hand():
     assert len(task['pairs']) == 16
     for row in task['pairs']:
         expected = cases.TABLE[tuple(row['pair'])]
-        assert (row['inferential'], row['symmetric'], row['assigned']) == expected
+        assert (row['composed'], row['symmetric'], row['assigned']) == expected
         assert row['is_unseen'] == (row['pair'] == [4, 3])
     assert task['unseen'] == [[4, 3]] and task['exceptions'] == [[3, 4]]
     both = playground.describe_task(AnchorsConfig(exception='unseen'))

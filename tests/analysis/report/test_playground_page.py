@@ -116,12 +116,12 @@ def test_the_meaning_of_every_answer(engine):
     """By hand: of the pair (4, 3), of the exception, and of a trained pair."""
     rules = samples.make_playground()['tasks'][0]
     cases = (
-        ([4, 3], 6, 'inferential'),
+        ([4, 3], 6, 'composed'),
         ([4, 3], 11, 'symmetric'),
         ([4, 3], 13, "another pair's"),  # (1, 2) is x + 4
         ([4, 3], 19, "no pair's"),
         ([3, 4], 11, 'as trained'),
-        ([3, 4], 6, 'inferential'),
+        ([3, 4], 6, 'composed'),
         ([1, 2], 13, 'as trained'),
     )
     for pair, answer, expected in cases:

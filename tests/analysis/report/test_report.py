@@ -59,7 +59,7 @@ def test_every_member_has_its_own_numbers_and_insides(finished, payload):
     steps = len(payload['data']['record_steps'])
     for member in payload['data']['members']:
         agreement = finished.results.sel(member['point']).agreement
-        score = float(agreement.sel(probe='unseen', mapping='symmetric'))
+        score = float(agreement.sel(eval_set='unseen', mapping='symmetric'))
         shown = member['numbers']['symmetric on the unseen pair']
         assert shown == pytest.approx(score, rel=1e-3)
         assert member['agreement'][2][1][-1] == pytest.approx(score, rel=5e-3)
@@ -93,10 +93,10 @@ def test_the_symmetric_answer_is_explained_for_every_network(
     exceptions, because, tmp_path
 ):
     """Networks to which both pairs are unseen were trained with neither answer."""
-    opened(tmp_path, loop=(('task.exception', exceptions),))
+    opened(tmp_path, static_axes=(('task.exception', exceptions),))
     unseen = words.describe_unseen_pair(open_run(tmp_path))
     assert unseen.because.endswith(because)
-    assert (unseen.inferential, unseen.symmetric) == ('x − 10', 'x − 6')
+    assert (unseen.composed, unseen.symmetric) == ('x − 10', 'x − 6')
 
 
 @pytest.mark.parametrize('unseen', [((4, 3),), ()])
@@ -205,12 +205,12 @@ def test_every_task_has_words_for_all_that_it_asks():
             continue  # a task that another test has added
         task = task_config().make()
         of_task = words.read_words()[name]
-        unknown = set(of_task.probes) - set(task.probe_names)
+        unknown = set(of_task.eval_sets) - set(task.eval_set_names)
         assert unknown <= {'seen_heldout'}  # where nothing is kept out
         if name == 'anchors':  # the unseen pair is explained by a drawing
             continue
-        assert of_task.tested in task.probe_names
-        assert set(task.probe_names) <= set(of_task.probes)
+        assert of_task.tested in task.eval_set_names
+        assert set(task.eval_set_names) <= set(of_task.eval_sets)
         assert set(task.mapping_names) <= {task.trained_mapping, *of_task.mappings}
 
 
@@ -226,7 +226,7 @@ def test_every_task_has_a_page(name, tmp_path):
     assert '{task.' not in html and 'id="try"' not in html
     sources = {reading['source'] for reading in payload['data']['readings']}
     has_losses = name in ('corpus', 'mixture')
-    assert ('probe_loss' in sources) == has_losses
+    assert ('eval_set_loss' in sources) == has_losses
     assert ('agreement' in sources) != has_losses
 
 

@@ -29,6 +29,6 @@ def test_a_list_of_nothing_is_a_dash():
 
 
 def test_what_does_not_occur_is_not_counted():
-    counts = {'inferential': 2, 'symmetric': 0, 'other': 1}
-    assert format_counts(counts) == 'inferential 2, other 1'
+    counts = {'composed': 2, 'symmetric': 0, 'other': 1}
+    assert format_counts(counts) == 'composed 2, other 1'
     assert format_counts({'symmetric': 0}) == '–'

@@ -9,12 +9,12 @@ from analysis.text_tasks import baselines
 from anchorjax import config
 from anchorjax.grid import DATA, random_key
 from anchorjax.tasks import AdditionConfig, ProntoqaConfig, ScanConfig
-from anchorjax.tasks.addition import list_probed_pairs
+from anchorjax.tasks.addition import list_asked_pairs
 from tests.support import text_tasks
 
 
 def test_baselines_of_addition_by_hand():
-    task = AdditionConfig(largest=9, square=(3, 5), num_examples=64, probe_examples=100)
+    task = AdditionConfig(largest=9, square=(3, 5), num_examples=64, eval_examples=100)
     scores = baselines.score_baselines(task, 0)
     assert scores['table'] == {'seen_train': 1.0, 'seen_heldout': 0.0, 'test': 0.0}
     # Of the 9 sums of 3, 4 and 5 with each other three are 8.
@@ -30,12 +30,12 @@ def test_baselines_of_addition_by_hand():
 def test_a_table_of_unordered_pairs_knows_the_reverse_of_what_was_trained():
     """Seven of the eight pairs of 0, 1 and 2 but (2, 2) are trained."""
     task = AdditionConfig(largest=2, square=(2, 2), num_examples=7)
-    draw = jax.jit(list_probed_pairs, static_argnums=0)
+    draw = jax.jit(list_asked_pairs, static_argnums=0)
     shares = set()
     for seed in range(8):
-        probed = draw(task, random_key(seed, DATA))['seen_heldout']
-        assert probed.is_real_B.sum() == 1
-        is_double = probed.a_B[0] == probed.b_B[0]
+        asked = draw(task, random_key(seed, DATA))['seen_heldout']
+        assert asked.is_real_B.sum() == 1
+        is_double = asked.a_B[0] == asked.b_B[0]
         share = baselines.score_baselines(task, seed)['unordered']['seen_heldout']
         assert share == (0.0 if is_double else 1.0)
         shares.add(share)
@@ -43,7 +43,7 @@ def test_a_table_of_unordered_pairs_knows_the_reverse_of_what_was_trained():
 
 
 def test_a_table_knows_what_it_was_trained_on_alone():
-    scan = ScanConfig(num_examples=50, probe_examples=64)
+    scan = ScanConfig(num_examples=50, eval_examples=64)
     assert baselines.score_baselines(scan, 3)['table'] == {
         'seen_train': 1.0,
         'seen_heldout': 0.0,
@@ -64,7 +64,7 @@ def test_answers_that_are_cut_are_in_no_table():
 
 
 def test_the_shortcuts_of_prontoqa_are_its_nulls():
-    original = ProntoqaConfig(hops=2, num_examples=32, probe_examples=64)
+    original = ProntoqaConfig(hops=2, num_examples=32, eval_examples=64)
     scores = baselines.score_baselines(original, 0)
     assert scores['recurrence']['seen_heldout'] == 1.0
     assert scores['conclusion']['seen_heldout'] == 1.0

@@ -75,7 +75,7 @@ def test_runs_whose_seeds_are_pooled_train_the_same_setting(first, second):
     for preset in (first, second):
         experiment = config.resolve(config.load(str(ROOT / 'configs' / preset)))
         task = dataclasses.replace(experiment.task, num_examples=500)
-        both.append(dataclasses.replace(experiment, name='', loop=(), task=task))
+        both.append(dataclasses.replace(experiment, name='', static_axes=(), task=task))
     assert both[0] == both[1]
 
 

@@ -101,8 +101,8 @@ def test_networks_without_proofs_are_left_out(open_planted, monkeypatch):
     monkeypatch.setattr(free_generation, 'let_write', lambda member, number: None)
     shares = {'label after right proof': 1.0, 'label after own proof': 0.5}
     monkeypatch.setattr(free_generation, 'measure', lambda written: shares)
-    loop = (('task.chain_of_thought', (False, True)),)
-    run = open_planted('prontoqa', loop=loop, grid__gamma=(0.5,))
+    static_axes = (('task.chain_of_thought', (False, True)),)
+    run = open_planted('prontoqa', static_axes=static_axes, grid__gamma=(0.5,))
     settings = free_generation.compute(run).setting
     assert settings.tolist() == ['chain_of_thought=True'] * 2
     own = claims.tabulate(run).own_label

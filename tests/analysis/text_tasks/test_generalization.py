@@ -11,8 +11,8 @@ from tests.support.drawing import draw_pixels
 @pytest.fixture
 def constant_baselines(monkeypatch):
     """Baselines without their data, whose generation takes most of the time."""
-    probes = ('seen_train', 'seen_heldout', 'test')
-    scores = {'table': dict.fromkeys(probes, 0.0), 'constant': {'seen_train': 0.1}}
+    eval_sets = ('seen_train', 'seen_heldout', 'test')
+    scores = {'table': dict.fromkeys(eval_sets, 0.0), 'constant': {'seen_train': 0.1}}
     monkeypatch.setattr(generalization, 'score_baselines', lambda config, seed: scores)
 
 
@@ -56,9 +56,9 @@ def test_effects_are_paired_by_seed():
 
 @pytest.mark.parametrize('sizes', [(64,), (32, 64)])
 def test_the_figure_shows_every_network(open_planted, constant_baselines, sizes):
-    run = open_planted('scan', loop=(('task.num_examples', sizes),))
+    run = open_planted('scan', static_axes=(('task.num_examples', sizes),))
     result = generalization.compute(run)
-    assert result.probe.unique().tolist() == ['seen_train', 'seen_heldout', 'test']
+    assert result.eval_set.unique().tolist() == ['seen_train', 'seen_heldout', 'test']
     of_groups = generalization.select_largest(result[result.group != ''])
     assert len(of_groups.drop_duplicates(['gamma', 'weight_decay', 'seed'])) == 4
     for row in of_groups.iloc[::7].to_dict('records'):
@@ -66,7 +66,7 @@ def test_the_figure_shows_every_network(open_planted, constant_baselines, sizes)
         point = {axis: row[axis] for axis in axes}
         point |= {'num_examples': 64} if len(sizes) > 1 else {}
         planted = run.results.agreement_by_group.sel(run.labels(**point)).sel(
-            probe=row['probe'], group=row['group'], mapping='assigned'
+            eval_set=row['eval_set'], group=row['group'], mapping='assigned'
         )
         assert row['score'] == pytest.approx(planted.item())
     assert draw_pixels(result, generalization).std() > 0

@@ -11,7 +11,7 @@ SIZES = (('task.num_examples', (32, 64)),)
 
 
 def test_the_numbers_are_those_of_the_run(open_planted):
-    run = open_planted('scan', loop=SIZES)
+    run = open_planted('scan', static_axes=SIZES)
     run.curves['diverged'][{'num_examples': 0, 'gamma': 0, 'weight_decay': 1}] = 1
     members = read_members(run)
     points = find_points(run, members)
@@ -22,18 +22,20 @@ def test_the_numbers_are_those_of_the_run(open_planted):
         assert row['size'] == point['num_examples'] and row['setting'] == ''
         assert row['weight_decay'] == point['weight_decay']
         assert row['train_loss'] == member.train_loss
-        for probe in ('seen_train', 'seen_heldout', 'test'):
-            assert row[probe] == member.agreement.sel(probe=probe)
+        for eval_set in ('seen_train', 'seen_heldout', 'test'):
+            assert row[eval_set] == member.agreement.sel(eval_set=eval_set)
 
 
 def test_a_size_of_zero_is_all(open_planted):
-    loop = (('task.num_examples', (0, 64)),)
-    members = read_members(open_planted('scan', loop=loop, grid__gamma=(0.5,)))
+    static_axes = (('task.num_examples', (0, 64)),)
+    members = read_members(
+        open_planted('scan', static_axes=static_axes, grid__gamma=(0.5,))
+    )
     assert set(members['size']) == {64, 21_890}
 
 
 def test_other_axes_are_settings(open_planted):
-    run = open_planted('scan', loop=(('task.score_end', (True, False)),))
+    run = open_planted('scan', static_axes=(('task.score_end', (True, False)),))
     settings = {'score_end=True', 'score_end=False'}
     assert set(read_members(run).setting) == settings
 

@@ -17,7 +17,7 @@ KEY, FIRST, SECOND, LAST = range(4)  # roles
 SHIFTS = jnp.array([0, 3, 1, -1, -2])
 # By solution and layer: (target role, source role).
 READS = {
-    'inferential': (
+    'composed': (
         [(FIRST, KEY), (SECOND, KEY)],
         [(LAST, FIRST), (LAST, SECOND)],
     ),
@@ -36,13 +36,13 @@ READS = {
 def make_wired_member(solution: str) -> Member:
     """A member that answers by one mapping, of sequences of six tokens."""
     # So many that what agrees by chance is near its mean.
-    return planted.make_member(Wired(solution), **LONGER, task__probe_examples=512)
+    return planted.make_member(Wired(solution), **LONGER, task__eval_examples=512)
 
 
 class Wired:
     """Attention by role, and arithmetic on what it brings together: (value, shift).
 
-    Inferential: each anchor reads the key's value (layer 1), and the last position
+    Composed: each anchor reads the key's value (layer 1), and the last position
     reads both anchors (layer 2). Symmetric: the last position reads the sum of both
     shifts (layer 1), and then the key's value (layer 2). Pair last, for sequences that
     end with the pair: the second anchor reads the key's value and the shift of the
@@ -86,7 +86,7 @@ class Wired:
     ) -> jax.Array:
         """What every position holds after reading."""
         update = {
-            'inferential': _update_inferential,
+            'composed': _update_composed,
             'symmetric': _update_symmetric,
             'pair last': _update_pair_last,
         }[self.solution]
@@ -118,7 +118,7 @@ def _attend(roles_BT: jax.Array, reads: list[tuple[int, int]]) -> jax.Array:
     return weight_BTT / weight_BTT.sum(-1, keepdims=True)
 
 
-def _update_inferential(
+def _update_composed(
     layer: int, own_BT2: jax.Array, read_BT2: jax.Array, roles_BT: jax.Array
 ) -> jax.Array:
     if layer == 0:  # an anchor takes the key's value and keeps its own shift

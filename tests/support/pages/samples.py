@@ -26,11 +26,19 @@ GAMMAS = (0.3, 0.6, 0.9)
 AXES = {
     'grid__gamma': GAMMAS,
     'grid__seed': (0, 1),
-    'loop': (('model.depth', (1, 2)), ('task.exception', ('trained', 'unseen'))),
+    'static_axes': (('model.depth', (1, 2)), ('task.exception', ('trained', 'unseen'))),
 }
 NUMBERS = {'text': 'gamma\t0.3\t0.6\nbest[0]\t0.1\t', 'left_out': ['x (9 × 9,999)']}
 # Texts that are code or our own words, by the key of the payload.
-OURS = {'style', 'source', 'probe', 'probes', 'mapping', 'mappings', 'first_reading'}
+OURS = {
+    'style',
+    'source',
+    'eval_set',
+    'eval_sets',
+    'mapping',
+    'mappings',
+    'first_reading',
+}
 OURS |= {'panels', 'row_axis', 'column_axis', 'shown_axes', 'playground', 'label'}
 OURS |= {'png_base64', 'link', 'readings'}
 EMBEDDING = {
@@ -113,7 +121,7 @@ def make_attention() -> dict[str, Any]:
         'roles': ['noise', 'noise', 'key', 'anchor_1', 'anchor_2', 'last'],
         'layers': [layer, layer],
         'prediction': 93,
-        'expected': {'inferential': 89, 'symmetric': 93, 'assigned': 89},
+        'expected': {'composed': 89, 'symmetric': 93, 'assigned': 89},
     }
 
 

@@ -36,8 +36,8 @@ function answersPanel(member) {
 
 function lossLines(member) {
   const lines = [{ name: 'train', label: 'last training steps', values: member.train_loss ?? [] }];
-  for (const { probe, label: text, style } of data.losses) {
-    const values = member.probe_loss?.[data.probes.indexOf(probe)];
+  for (const { eval_set, label: text, style } of data.losses) {
+    const values = member.eval_set_loss?.[data.eval_sets.indexOf(eval_set)];
     if (values) lines.push({ name: style, label: text, values });
   }
   return lines;

@@ -10,21 +10,21 @@ const valueNote = (axis, value) => data.axes[axis].notes[placeOn(axis, value)];
 
 const GENERAL = 0.9; // below this held-out share a cell is hatched, as in the paper
 
-// What is recorded about every network: { name, label, line, says, style, source, probe,
+// What is recorded about every network: { name, label, line, says, style, source, eval_set,
 // mapping }. A reading is a share, but for losses.
 const READINGS = data.readings;
 
 const HELDOUT = READINGS.find(({ style }) => style === 'heldout');
 
 const reading = (name) => READINGS.find((r) => r.name === name);
-const isLoss = ({ source }) => source === 'probe_loss';
+const isLoss = ({ source }) => source === 'eval_set_loss';
 const shownAs = (which, value) => (isLoss(which) ? number(value) : share(value));
 
 // Its values along the recorded steps.
 function recorded(member, which) {
-  const ofProbe = member[which.source]?.[data.probes.indexOf(which.probe)];
-  if (isLoss(which)) return ofProbe ?? [];
-  return ofProbe?.[data.mappings.indexOf(which.mapping)] ?? [];
+  const ofEvalSet = member[which.source]?.[data.eval_sets.indexOf(which.eval_set)];
+  if (isLoss(which)) return ofEvalSet ?? [];
+  return ofEvalSet?.[data.mappings.indexOf(which.mapping)] ?? [];
 }
 
 const isUnconverged = (m) => String(m.status).startsWith('not converged');

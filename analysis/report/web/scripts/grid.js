@@ -3,12 +3,12 @@
 // Colours of 0 and 1 by theme. The hues are those of analysis/drawing/style.py; the dark theme
 // has a lighter blue.
 const RAMPS = {
-  light: { zero: '#f4f3ef', inferential: '#0072b2', symmetric: '#e69f00', heldout: '#565b63',
-    'probe-0': '#565b63', 'probe-1': '#0072b2', 'probe-2': '#00805e', 'probe-3': '#a8480a',
-    'probe-4': '#9c4c7c', 'probe-5': '#6a5acd' },
-  dark: { zero: '#212429', inferential: '#2b93d4', symmetric: '#e69f00', heldout: '#b4b8bf',
-    'probe-0': '#b4b8bf', 'probe-1': '#3a9fde', 'probe-2': '#33b38c', 'probe-3': '#e88f4f',
-    'probe-4': '#d993ba', 'probe-5': '#a69af0' },
+  light: { zero: '#f4f3ef', composed: '#0072b2', symmetric: '#e69f00', heldout: '#565b63',
+    'eval_set-0': '#565b63', 'eval_set-1': '#0072b2', 'eval_set-2': '#00805e', 'eval_set-3': '#a8480a',
+    'eval_set-4': '#9c4c7c', 'eval_set-5': '#6a5acd' },
+  dark: { zero: '#212429', composed: '#2b93d4', symmetric: '#e69f00', heldout: '#b4b8bf',
+    'eval_set-0': '#b4b8bf', 'eval_set-1': '#3a9fde', 'eval_set-2': '#33b38c', 'eval_set-3': '#e88f4f',
+    'eval_set-4': '#d993ba', 'eval_set-5': '#a69af0' },
 };
 
 const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

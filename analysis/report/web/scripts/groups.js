@@ -5,9 +5,9 @@ function groupsPanel(member) {
   const title = 'Right answers by group';
   const scores = member.by_group;
   if (!scores?.flat().some(isNumber)) return absent(title, 'Not recorded for this member.');
-  const asked = data.probes.map((probe, p) => ({ probe, values: scores[p] }))
+  const asked = data.eval_sets.map((eval_set, p) => ({ eval_set, values: scores[p] }))
     .filter(({ values }) => values.some(isNumber));
-  const names = asked.map(({ probe }) => data.losses.find((one) => one.probe === probe).label);
+  const names = asked.map(({ eval_set }) => data.losses.find((one) => one.eval_set === eval_set).label);
   const rows = data.groups.map((group, g) => [group, asked.map(({ values }) => values[g])])
     .filter(([, values]) => values.some(isNumber));
   const table = h('table', { class: 'groups' },

@@ -1,6 +1,6 @@
 // Answers to the unseen pair by the position of the key: two bars for each position.
 
-const BARS = ['inferential', 'symmetric'];
+const BARS = ['composed', 'symmetric'];
 
 function positionBars(scores, x, y, width) {
   return BARS.flatMap((mapping, b) => data.positions.map((position, i) => {

@@ -53,8 +53,8 @@ function meaningOf(rules, { key, pair }, answer) {
   if (!row.is_unseen && shift === row.assigned) {
     return { name: 'as trained', solution: 'heldout', why };
   }
-  if (row.is_unseen || row.assigned !== row.inferential) {
-    if (shift === row.inferential) return { name: 'inferential', solution: 'inferential', why };
+  if (row.is_unseen || row.assigned !== row.composed) {
+    if (shift === row.composed) return { name: 'composed', solution: 'composed', why };
     if (shift === row.symmetric) return { name: 'symmetric', solution: 'symmetric', why };
   }
   const others = rules.pairs.filter((other) => !other.is_unseen && other.assigned === shift);

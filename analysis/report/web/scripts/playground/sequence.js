@@ -106,10 +106,10 @@ function questionWords(rules, ask) {
   const name = pairName(ask.pair);
   if (!row) return `This network was trained without one of the anchors of ${name}.`;
   const steps = ask.pair.map((anchor) => signed(rules.shift_of[anchor])).join(' ');
-  const composed = `composing gives ${ask.key} ${steps} = ${ask.key + row.inferential}`;
+  const composed = `composing gives ${ask.key} ${steps} = ${ask.key + row.composed}`;
   const symmetric = `the answer of the reversed pair is ${ask.key + row.symmetric}`;
   if (row.is_unseen) return `It never saw the pair ${name}: ${composed}, ${symmetric}.`;
-  if (row.assigned === row.inferential) return `It was trained on the pair ${name}: ${composed}.`;
+  if (row.assigned === row.composed) return `It was trained on the pair ${name}: ${composed}.`;
   return `It was trained on the exception ${name} = x ${signed(row.assigned)}, `
     + `which is ${ask.key + row.assigned}; ${composed}.`;
 }
