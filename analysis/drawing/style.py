@@ -1,6 +1,7 @@
 """How figures look: one colour per solution, embedded fonts, reproducible bytes."""
 
 import contextlib
+import io
 import pathlib
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -116,16 +117,22 @@ def write_figure(
         for kind, metadata in _NO_TIME_STAMP.items():
             target = path.with_name(f'{path.name}.{kind}')
             save = partial(figure.savefig, metadata=metadata, bbox_inches='tight')
-            files.write_atomic(target, save)
+            files.write_atomic(target, _with_palette(save) if kind == 'png' else save)
             paths.append(target)
-    files.write_atomic(paths[0], partial(_save_palette, paths[0]))
     return [*paths, numbers]
 
 
-def _save_palette(png: pathlib.Path, path: pathlib.Path) -> None:
-    with PIL.Image.open(png) as drawn:
-        shown = drawn.convert('RGB')
-    shown.quantize(_PALETTE, dither=PIL.Image.Dither.NONE).save(path, optimize=True)
+def _with_palette(save: Callable) -> Callable[[pathlib.Path], None]:
+    """What saves a PNG as `save` does, with few colours."""
+
+    def save_few_colours(path: pathlib.Path) -> None:
+        drawn = io.BytesIO()
+        save(drawn)
+        shown = PIL.Image.open(drawn).convert('RGB')
+        shown = shown.quantize(_PALETTE, dither=PIL.Image.Dither.NONE)
+        shown.save(path, optimize=True)
+
+    return save_few_colours
 
 
 def draw_heatmap(

@@ -18,6 +18,7 @@ from analysis.frame import find_usable
 from analysis.members.columns import list_static_axes, list_varying_axes
 from analysis.tables.text import format_level
 from anchorjax.errors import UserError
+from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
 TITLE = 'Answers by γ'
 PAPER = 'P1 Fig 2'
@@ -27,8 +28,8 @@ CAPTION = (
     'Blue: it composes the two functions. Orange: it answers as for the reversed '
     'pair. Hollow: it has not converged. Lines are means of all.'
 )
-MAPPINGS = {'composed': 'composed', 'symmetric': 'symmetric'}
-SHARES = {f'unseen_{mapping}': mapping for mapping in MAPPINGS}  # columns of members
+# Of members, by their columns.
+SHARES = {f'unseen_{mapping}': mapping for mapping in UNSEEN_MAPPINGS}
 EXCEPTIONS = {
     'trained': '(3, 4) trained on its exception',
     'unseen': '(3, 4) unseen, too',
@@ -99,12 +100,12 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
 def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
     """Dots and means over the values of γ, each with its equivalent at width 400."""
     by_gamma = networks.groupby('gamma')
-    means = by_gamma[list(MAPPINGS)].mean()
+    means = by_gamma[list(UNSEEN_MAPPINGS)].mean()
     place = by_gamma.ngroup()  # of every network
-    for side, (mapping, name) in zip((-1, 1), MAPPINGS.items(), strict=True):
+    for side, mapping in zip((-1, 1), UNSEEN_MAPPINGS, strict=True):
         colour = style.COLOURS[mapping]
         places = range(len(means))
-        axis.plot(places, means[mapping], color=colour, lw=1.5, label=name)
+        axis.plot(places, means[mapping], color=colour, lw=1.5, label=mapping)
         beside = place + 0.06 * side
         for converged, fill in ((True, colour), (False, 'white')):
             shown = networks.converged == converged
@@ -119,7 +120,7 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
         expected = _expect(round(equivalent, 1)) if is_as_in_p1 else ''
         if expected and expected not in marked:
             marked.append(expected)
-            words = f'P1: {MAPPINGS[expected]}'
+            words = f'P1: {expected}'
             look = {'ha': 'center', 'va': 'bottom', 'fontsize': 7}
             look['color'] = style.COLOURS[expected]
             axis.text(x, 1.05, words, **look)

@@ -18,11 +18,11 @@ import pandas as pd
 from analysis import frame
 from analysis.drawing import style
 from analysis.members.selection import list_varying
-from analysis.p1.answers import MAPPINGS
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
+from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
 TITLE = "P1's pair of γ over training"
 PAPER = 'P1 Fig 2, PAPERS 1.7'
@@ -66,7 +66,7 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
             'train_loss': run.curves.train_loss.to_series(),
             'held_out': held_out.to_series(),
         }
-        for mapping in MAPPINGS:
+        for mapping in UNSEEN_MAPPINGS:
             columns[mapping] = unseen.sel(mapping=mapping).to_series()
         table = pd.DataFrame(columns).reset_index()
         table = table.merge(usable[[*run.experiment.axes, 'epoch_steps']])
@@ -78,7 +78,7 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
                 table['run'] += f', {axis} ' + table[axis].astype(str)
         tables.append(table)
     names = ['run', 'gamma', 'paper_gamma', 'seed', 'epoch', 'train_loss', 'held_out']
-    curves = pd.concat(tables, ignore_index=True)[[*names, *MAPPINGS]]
+    curves = pd.concat(tables, ignore_index=True)[[*names, *UNSEEN_MAPPINGS]]
     missing = set(PAIR) - set(curves.paper_gamma)
     if missing:
         allowed = "P1's pair of γ, as of configs/phase.py:laptop"
@@ -125,7 +125,7 @@ def draw(
             of_gamma = of_gamma[of_gamma.epochs_done <= last]
             _draw_official(answers, loss, of_gamma)
         for _, network in here.groupby(['run', 'gamma', 'seed']):
-            for mapping in MAPPINGS:
+            for mapping in UNSEEN_MAPPINGS:
                 colour = style.COLOURS[mapping]
                 answers.plot(network.epoch, network[mapping], color=colour, lw=0.9)
             loss.plot(network.epoch, network.train_loss, color='#000000', lw=0.7)
@@ -136,8 +136,8 @@ def draw(
         answers.set_title(title)
         answers.set(ylim=(-0.03, 1.03), ylabel='answers to (4, 3)')
         loss.set(yscale='log', xlabel='epoch', ylabel='train loss (nats)')
-    for mapping, name in MAPPINGS.items():
-        axes[0, -1].plot([], [], color=style.COLOURS[mapping], label=name)
+    for mapping in UNSEEN_MAPPINGS:
+        axes[0, -1].plot([], [], color=style.COLOURS[mapping], label=mapping)
     axes[0, -1].legend(loc='upper left')
 
 
@@ -146,7 +146,7 @@ def _draw_official(
 ) -> None:
     """The official run in grey, dashed where it is symmetric."""
     grey = {'color': '#AAAAAA', 'lw': 2.5, 'zorder': 0}
-    known = of_gamma.dropna(subset=list(MAPPINGS))
+    known = of_gamma.dropna(subset=list(UNSEEN_MAPPINGS))
     answers.plot(known.epochs_done, known.composed, **grey)
     answers.plot(known.epochs_done, known.symmetric, ls='--', **grey)
     losses = of_gamma.dropna(subset=['train_loss_of_last_epoch'])

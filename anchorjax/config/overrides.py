@@ -55,8 +55,7 @@ def _fit_length(
         fitted = _shorten(values, before['train']['num_steps'])
     fitted = {path: fitted[path] for path in too_long if path in fitted}
     fitted = {path: value for path, value in fitted.items() if path not in given}
-    for path, value in fitted.items():
-        _set(config, path, value)
+    config.update_from_flattened_dict(fitted)
 
     left = [path for path in too_long if path not in fitted]
     if len(left) > 1:  # of one alone the checks of a config say what is allowed
@@ -105,7 +104,7 @@ def _fit_width(
         if value == 0 or path in given or type(width) is not int:
             continue
         fitted[path] = max(1, value * width // width_before)
-        _set(config, path, fitted[path])
+    config.update_from_flattened_dict(fitted)
     return _describe(_WIDTH, width, fitted)
 
 
@@ -114,11 +113,6 @@ def _check(config: ml_collections.ConfigDict, path: str) -> Any:
     group, _, name = path.partition('.')
     hint = declared_fields(_GROUPS[group])[name]
     return check_value(config[group][name], hint, path)
-
-
-def _set(config: ml_collections.ConfigDict, path: str, value: Any) -> None:
-    group, _, name = path.partition('.')
-    config[group][name] = value
 
 
 def _describe(path: str, value: Any, fitted: Mapping[str, Any]) -> list[str]:
