@@ -155,7 +155,7 @@ def list_diagram_claims() -> list[Claim]:
                 Claim(
                     f'p1.default.w32_d{depth}.{name}',
                     f'ours, on P1 Fig 2, depth {depth}',
-                    f'Four tokens: {words}',
+                    f'Four tokens, {depth} blocks: {words}',
                     DEFAULT,
                     compare,
                     where={'depth': depth},
