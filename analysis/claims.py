@@ -455,8 +455,9 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
     table['p'], table['p_corrected'], table['verdict'] = judge(judged, estimates)
     table['power'] = measure_power(judged, estimates, table.p)
     is_unknown = (table.n == 0) & (table.run != '')
+    lacks_run = np.array([not set(claim.runs) <= set(members.run) for claim in claims])
     table.loc[is_unknown, 'verdict'] = EXPLORATORY
-    table.loc[is_partial, 'verdict'] = PARTLY_TRAINED
+    table.loc[is_partial | (is_unknown & lacks_run), 'verdict'] = PARTLY_TRAINED
     return table[list(COLUMNS)]
 
 

@@ -26,6 +26,7 @@ COLOURS = {
     'symmetric': '#E69F00',
     'half and half': '#56B4E9',
     'third': '#009E73',
+    'shadow': '#CCCCCC',
     'memorizing': '#999999',
     'other': '#CC79A7',
 }

@@ -225,6 +225,20 @@ CLAIMS = (
         below(0),
     ),
     Claim(
+        'p1.fig02.w64_d3.composed_large',
+        'P1 Fig 2, width 64, depth 3',
+        'Three blocks: at γ 0.72 (0.50 at width 400) few answers are composed.',
+        DEEPER,
+        level('unseen_composed', LARGE),
+    ),
+    Claim(
+        'p1.fig02.w64_d3.symmetric_large',
+        'P1 Fig 2, width 64, depth 3',
+        'Three blocks: at γ 0.72 (0.50 at width 400) most answers are symmetric.',
+        DEEPER,
+        level('unseen_symmetric', LARGE),
+    ),
+    Claim(
         'p1.fig02.w64_d4.composed_large',
         'P1 Fig 2, width 64, depth 4',
         'Four blocks: at γ 0.72 (0.50 at width 400) few answers are composed.',

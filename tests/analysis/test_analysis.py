@@ -59,9 +59,11 @@ def test_every_member_is_counted_once_and_all_but_diverged_ones_are_averaged():
         (0.95, 0.0, 0.5, 'composed'),  # held-out pairs do not matter then
         (0.92, 0.95, 1.0, 'symmetric'),  # the higher one counts
         (0.95, 0.95, 1.0, 'composed'),
-        (0.89, 0.89, 0.89, 'memorizing'),
+        (0.89, 0.89, 0.89, 'shadow'),
+        (0.89, 0.0, 0.49, 'memorizing'),
         (0.5, 0.4, 0.95, 'other'),
-        (np.nan, np.nan, 0.5, 'memorizing'),
+        (np.nan, np.nan, 0.5, 'shadow'),
+        (np.nan, np.nan, 0.4, 'memorizing'),
         (np.nan, np.nan, 1.0, 'other'),
         (np.float32(0.9), 0.0, 1.0, 'composed'),
         (float(np.float32(0.9)), 0.0, 1.0, 'composed'),  # below 0.9 in double

@@ -277,6 +277,13 @@ def test_a_sweep_half_trained_has_no_verdict(untrained, verdict):
     assert table.untrained.tolist() == [untrained] * 2
 
 
+def test_a_claim_about_two_runs_has_no_verdict_with_one():
+    members = MEMBERS[MEMBERS.side == 'a'].assign(run='first')
+    compare = claims.difference('score', A, B)
+    claim = make_claim(above(0))._replace(runs=('first', 'second'), estimate=compare)
+    assert claims.tabulate([claim], members).verdict.tolist() == ['partly trained']
+
+
 @pytest.mark.parametrize(('number', 'verdict'), [(11, ''), (12, 'holds')])
 def test_a_claim_of_today_takes_twelve_seeds(number, verdict):
     values = 0.3 + np.resize(SPREAD, number)
