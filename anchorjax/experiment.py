@@ -17,8 +17,8 @@ from anchorjax.grid import (
     name_axes,
 )
 from anchorjax.limits import above, are_distinct, at_least, at_most, below, check_fields
-from anchorjax.model import ModelConfig
-from anchorjax.task import TaskConfig
+from anchorjax.models import ModelConfig
+from anchorjax.tasks import TaskConfig
 
 AUTO = -1  # train.lanes: see sweeps/memory.py
 Precision = Literal['float32', 'tensorfloat32', 'bfloat16']

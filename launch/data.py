@@ -27,8 +27,8 @@ from anchorjax.extras.corpora.official import (
     write_questions,
 )
 from anchorjax.sweeps.memory import format_bytes
-from anchorjax.tasks import ProntoqaConfig
 from anchorjax.tasks.corpus.token_files import LIST_FILE
+from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.prontoqa.worlds import Distractor, Ontology, Order
 
 OWN, PUBLIC = 'own', 'public'  # values of --source besides a path

@@ -21,9 +21,9 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.limits import check_value
-from anchorjax.model import ModelConfig
+from anchorjax.models import ModelConfig
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import classify_members
+from anchorjax.tasks.solution import classify_members
 
 TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'  # kinds of exception
 TITLES_OF_EXCEPTIONS = {TRAINED: 'exception trained', NONE: 'no exception'}

@@ -24,7 +24,7 @@ from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
 from analysis.spectra import single_thread
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import UNSEEN_MAPPINGS, classify_members
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS, classify_members
 
 SURVIVE = 0.1  # of the answers: the edge that was cut is not needed
 DRAWS = 16  # random sets of edges beside those of P1

@@ -26,7 +26,7 @@ from analysis.changes.moments import find_crossings
 from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.selection import find_common_steps
 from anchorjax.storage.reader import Run
-from anchorjax.tasks import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 
 TASK = 'memory_reasoning'
 # 'both' is all anchors, to see whether the kinds differ from each other.

@@ -18,7 +18,7 @@ from analysis.vectors import order
 from anchorjax.errors import Damaged, UserError
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
 DIGITS = 4  # of a number on the page
 CURVE_DIGITS = 3  # more cannot be seen, and thousands of curves add up

@@ -12,7 +12,7 @@ from analysis.members.selection import list_varying
 from analysis.names import label_value, name_axis, name_value
 from analysis.report.subject import Shown, Subject
 from anchorjax.grid import axis_label
-from anchorjax.storage.solution import DIVERGED, NOT_CONVERGED
+from anchorjax.tasks.solution import DIVERGED, NOT_CONVERGED
 
 Cell = dict[str, str]  # mean and interval, as text
 # What a network does that ended so, for a reader who knows none of the names.

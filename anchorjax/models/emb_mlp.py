@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from anchorjax.limits import check_fields
-from anchorjax.model import Activations, Edit, ModelConfig
+from anchorjax.models import Activations, Edit, ModelConfig
 from anchorjax.models.initializers import gamma_normal
 from anchorjax.models.shortcuts import project
 from anchorjax.models.transformer import Activation, Size, activate

@@ -19,17 +19,18 @@ from jax.typing import DTypeLike
 
 from anchorjax.errors import UserError, require
 from anchorjax.limits import above, at_least, check_fields, require_default
-from anchorjax.model import (
+from anchorjax.models import (
     Activations,
     BlockActivations,
     BlockEdit,
     Edit,
     ModelConfig,
     abstract_params,
+    gpt2_weights,
     require_positions,
     restrict_edit,
+    shortcuts,
 )
-from anchorjax.models import gpt2_weights, shortcuts
 from anchorjax.models.gradients import multiply
 from anchorjax.models.initializers import Initializer, gamma_normal
 from anchorjax.models.transformer import (

@@ -12,7 +12,7 @@ import jax
 from flax import linen as nn
 
 from anchorjax.limits import check_fields
-from anchorjax.model import Activations, Edit, ModelConfig, restrict_edit
+from anchorjax.models import Activations, Edit, ModelConfig, restrict_edit
 from anchorjax.models.transformer import (
     Activation,
     Block,

@@ -18,7 +18,7 @@ from jax.typing import DTypeLike
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, check_fields
-from anchorjax.model import (
+from anchorjax.models import (
     Activations,
     BlockActivations,
     BlockEdit,
@@ -26,8 +26,8 @@ from anchorjax.model import (
     ModelConfig,
     require_positions,
     restrict_edit,
+    shortcuts,
 )
-from anchorjax.models import shortcuts
 from anchorjax.models.gradients import mix_rows, normalize, relu, score_keys
 from anchorjax.models.initializers import Initializer, gamma_normal, torch_uniform
 from anchorjax.models.shortcuts import Embedded, project

@@ -135,9 +135,10 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
     if content.pop('digest', None) != digest_json(content):
         raise Damaged(f'{path} is altered: its digest differs')
     try:
-        origins = content.get('origins', {})
-        config.register(content['experiment'], origins, workdir)
-        experiment = config.from_json(content['experiment'])
+        values = content['experiment']
+        for group, origin in content.get('origins', {}).items():
+            config.enter_class(group, values[group]['name'], origin, workdir)
+        experiment = config.from_json(values)
     except ConfigError as e:
         raise StoreError(f'{path} holds no valid experiment: {e}') from e
     entries = []
@@ -262,11 +263,16 @@ def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
     for entry in manifest.environments:
         environment = dataclasses.asdict(entry.environment)
         entries.append(entry._asdict() | {'environment': environment})
+    origins = {}
+    for group in ('task', 'model'):
+        name = config.name_class(type(getattr(manifest.experiment, group)))
+        if name:
+            origins[group] = name
     content = {
         'format': MANIFEST_FORMAT,
         # After a round trip through JSON: with lists for tuples.
         'experiment': json.loads(json.dumps(config.to_dict(manifest.experiment))),
-        'origins': config.find_origins(manifest.experiment),
+        'origins': origins,
         'chunk_size': manifest.chunk_size,
         'environments': entries,
     }

@@ -18,8 +18,8 @@ from anchorjax.errors import ConfigError, describe_cause, require
 from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, random_key
 from anchorjax.limits import above, at_least, at_most, check_value
-from anchorjax.model import Activations, draw_params
-from anchorjax.task import Batch, EvalSets, Task, TaskConfig
+from anchorjax.models import Activations, draw_params
+from anchorjax.tasks import Batch, EvalSets, Task, TaskConfig
 from anchorjax.training.forward import forward
 
 _MOST_TOKENS = 2**18  # of the training examples that are looked at

@@ -17,10 +17,8 @@ _FOLDERS = ('models', 'tasks', 'training')
 _FILES = (
     'experiment.py',
     'grid.py',
-    'model.py',
     'numerics.py',
     'permutation.py',
-    'task.py',
 )
 _LENGTH = 16  # hexadecimal digits: enough to tell edits apart
 
@@ -61,13 +59,12 @@ def _digest_own(cls: type) -> dict[str, str]:
 
     {} if it is of anchorjax. What was typed into a notebook has no file, and no digest.
     """
-    module = sys.modules.get(cls.__module__)
-    path = pathlib.Path(getattr(module, '__file__', None) or '')
-    if not path.is_file() or path.resolve().is_relative_to(_ROOT):
+    path = _find_source(cls.__module__)
+    if path is None or path.is_relative_to(_ROOT):
         return {}
-    package = module.__name__.partition('.')[0]
+    package = cls.__module__.partition('.')[0]
     digests = {}
-    waiting = {path.resolve(): module.__name__}
+    waiting = {path: cls.__module__}
     seen = set(waiting)
     while waiting:
         source, name = waiting.popitem()

@@ -12,7 +12,7 @@ from anchorjax.experiment import AUTO, Experiment
 from anchorjax.storage.manifest import MANIFEST_FILE, Environment, read_manifest
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
-from anchorjax.task import digest_data
+from anchorjax.tasks import digest_data
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
 

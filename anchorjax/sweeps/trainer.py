@@ -12,7 +12,7 @@ from anchorjax import numerics
 from anchorjax.caching import find_key
 from anchorjax.experiment import Experiment
 from anchorjax.grid import NO_WINDOWS, HParams
-from anchorjax.model import abstract_params
+from anchorjax.models import abstract_params
 from anchorjax.training.curves import Record
 from anchorjax.training.members import (
     MEMBERS,

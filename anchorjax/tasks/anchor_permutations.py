@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
-from anchorjax.task import Batch, EvalSets, Task, number_all
+from anchorjax.tasks import Batch, EvalSets, Task, number_all
 
 ROLES = ('key', 'anchor_1', 'anchor_2')
 HEADINGS = {

@@ -21,8 +21,7 @@ import numpy as np
 
 from anchorjax.errors import ConfigError, UserError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import prontoqa, texts
+from anchorjax.tasks import Batch, EvalSets, Task, keep_key, prontoqa, texts
 from anchorjax.tasks.corpus import token_files
 from anchorjax.tasks.corpus.sample import write_documents
 from anchorjax.tasks.prontoqa.texts import (

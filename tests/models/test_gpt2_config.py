@@ -10,7 +10,7 @@ from flax import traverse_util
 
 from anchorjax import config, models
 from anchorjax.errors import ConfigError
-from anchorjax.models import GPT2Config
+from anchorjax.models.gpt2 import GPT2Config
 from anchorjax.sweeps import cost
 from tests.support import cases
 from tests.support.first_steps import make_decaying_step

@@ -10,7 +10,7 @@ import pytest
 from flax.traverse_util import flatten_dict
 
 from anchorjax.grid import HParams
-from anchorjax.model import Activations
+from anchorjax.models import Activations
 from anchorjax.models.transformer import ACTIVATIONS
 from anchorjax.sweeps import cost
 from anchorjax.training.forward import forward

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
@@ -92,9 +93,10 @@ def test_the_commit_of_a_project_that_does_not_track_this_file_is_not_recorded(
 OWN_TASK = """
 import dataclasses
 from anchorjax import config, tasks
+from anchorjax.tasks.modular_addition import ModularAdditionConfig
 
 @dataclasses.dataclass(frozen=True)
-class OwnConfig(tasks.ModularAdditionConfig):
+class OwnConfig(ModularAdditionConfig):
     name: str = 'own'
     own_field: int = 7
 
@@ -115,7 +117,7 @@ def test_a_run_of_a_task_from_a_config_file_is_opened_without_it(monkeypatch, tm
     environment = describe_environment(experiment, make_mesh(1))
     create_folder(tmp_path / 'run', experiment, environment)
 
-    del TASKS['own']  # as in another process
+    del TASKS['own'], sys.modules[str(file)]  # as in another process
     manifest = read_manifest(tmp_path / 'run')
     assert manifest.experiment.task.own_field == 7
     assert manifest.experiment.task.make().num_train == experiment.task.make().num_train
@@ -127,7 +129,7 @@ def test_a_run_of_a_task_from_a_config_file_is_opened_without_it(monkeypatch, tm
     with pytest.raises(StoreError, match=r"'own' is from .* give one of them another"):
         read_manifest(tmp_path / 'run')
 
-    del TASKS['own']
+    del TASKS['own'], sys.modules[str(file)]
     file.rename(tmp_path / 'moved.py')
     with pytest.raises(StoreError, match=r'own\.py:OwnConfig cannot be imported'):
         read_manifest(tmp_path / 'run')

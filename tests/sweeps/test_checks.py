@@ -10,9 +10,9 @@ from flax import linen as nn
 
 from anchorjax import api, config, models, tasks
 from anchorjax.errors import ConfigError
-from anchorjax.model import Activations, ModelConfig
+from anchorjax.models import Activations, ModelConfig
 from anchorjax.sweeps.checks import require_trainable
-from anchorjax.task import Batch, EvalSets, Task
+from anchorjax.tasks import Batch, EvalSets, Task
 from anchorjax.training.devices import make_mesh
 
 SIZE, VOCAB, EVAL_SETD = 50, 12, 10

@@ -140,7 +140,7 @@ def test_the_file_of_a_task_of_the_users_own_is_among_the_code(tmp_path, monkeyp
         return code.digest_code(experiment())
 
     text = (
-        'from anchorjax.tasks import AnchorsConfig\n'
+        'from anchorjax.tasks.anchors import AnchorsConfig\n'
         'class OwnConfig(AnchorsConfig): pass\n'
     )
     first = register()
@@ -152,8 +152,9 @@ def test_the_file_of_a_task_of_the_users_own_is_among_the_code(tmp_path, monkeyp
 
 OWN_CONFIG = """
 from anchorjax import tasks
+from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support import tiny
-class OwnConfig(tasks.AnchorsConfig): pass
+class OwnConfig(AnchorsConfig): pass
 tasks.TASKS['own'] = OwnConfig
 def get_config(preset=''):
     if preset:
@@ -174,7 +175,7 @@ def test_a_task_in_a_config_file_is_among_the_code(tmp_path, monkeypatch):
         digests.append(code.digest_code(resolved)['mine.py'])
     assert digests[0] != digests[1]
     with pytest.raises(
-        ConfigError, match=r"mine.py:x, line 8: NameError: name 'absent"
+        ConfigError, match=r"mine.py:x, line 9: NameError: name 'absent"
     ):
         config.load('mine.py:x')
 
@@ -184,7 +185,7 @@ PROJECT = {
 import numpy
 import own_project_rules
 from own_project.shifts import SHIFT
-from anchorjax.tasks import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 class OwnConfig(AnchorsConfig):
     def make(self):
         from own_project_late import change

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorjax.tasks import AnchorsConfig, anchors
+from anchorjax.tasks import anchors
+from anchorjax.tasks.anchors import AnchorsConfig
 from anchorjax.training.curves import curve_coordinates
 from tests.support import cases
 from tests.tasks.draws import draw_batch, draw_eval_sets

@@ -16,8 +16,7 @@ import numpy as np
 
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import texts
+from anchorjax.tasks import Batch, EvalSets, Task, keep_key, texts
 from anchorjax.tasks.cogs import cases, words
 from anchorjax.tasks.cogs.files import NUM_ROWS, read_split, take_turns
 from anchorjax.tasks.text_files import digest_files, find_file

@@ -23,8 +23,7 @@ from jax.sharding import PartitionSpec
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import texts
+from anchorjax.tasks import Batch, EvalSets, Task, keep_key, texts
 from anchorjax.tasks.corpus import sample, token_files
 
 _MOST_WINDOWS = 2**31 - 1  # they are numbered in int32

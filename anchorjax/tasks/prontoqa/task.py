@@ -17,8 +17,7 @@ import numpy as np
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import texts
+from anchorjax.tasks import Batch, EvalSets, Task, keep_key, texts
 from anchorjax.tasks.prontoqa import worlds
 from anchorjax.tasks.prontoqa.files import read_questions
 from anchorjax.tasks.prontoqa.sentences import Question

@@ -15,8 +15,7 @@ import numpy as np
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import texts
+from anchorjax.tasks import Batch, EvalSets, Task, keep_key, texts
 from anchorjax.tasks.scan import grammar
 from anchorjax.tasks.texts import LossOn, Table, Texts
 

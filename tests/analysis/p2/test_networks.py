@@ -22,7 +22,7 @@ from analysis.theory.label_law import read_examples
 from analysis.theory.trajectories import Weights
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.tasks import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from tests.support.p2_tasks import relative_error
 
 STEPS = [1, 5, 10, 20]
