@@ -77,16 +77,6 @@ class ModelConfig:
         """
         return self.module(vocab, gamma=0.0)
 
-    def forward_operations(
-        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
-    ) -> float:
-        """Operations (multiplications and additions) for one sequence, by formula."""
-        raise NotImplementedError
-
-    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
-        """Estimated bytes of one member's activations, kept for the backward pass."""
-        raise NotImplementedError
-
     def is_decayed(self, name: str) -> bool:
         """Whether weight decay shrinks the parameters of this name: 'W_Q', 'scale'.
 

@@ -33,18 +33,6 @@ class EmbMLPConfig(ModelConfig):
     def module(self, vocab: int, gamma: float | jax.Array) -> 'EmbMLP':
         return EmbMLP(self, vocab, gamma)
 
-    def forward_operations(
-        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
-    ) -> float:
-        """As in `ModelConfig`: of the matrix products and of the sum."""
-        rows = 1 if last_only else seq_len
-        products = 2 * self.mlp_dim * (self.width + vocab)
-        return rows * products + seq_len * self.width
-
-    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
-        per_sequence = (seq_len + 1) * self.width + 2 * self.mlp_dim + 4 * vocab
-        return 4 * batch_size * per_sequence
-
 
 class EmbMLP(nn.Module):
     """tokens [B, T] -> Activations; a position reads the tokens up to it.

@@ -104,38 +104,6 @@ class TransformerConfig(ModelConfig):
         inits = initializers(self, gamma=0.0)  # not used: nothing is drawn
         return Transformer(self, vocab, inits, dtype)
 
-    def forward_operations(
-        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
-    ) -> float:
-        """As in `ModelConfig`: the multiplications and additions of matrix products.
-
-        A full block computes Q, K, V, attention, W_O and the MLP at T positions. A
-        block that computes one position takes one row of each, and T rows for the
-        scores and for the weighted mean. With `last_only` this counts what we run
-        (`shortcuts.py`); without it, every position and no shortcut.
-        """
-        T = seq_len
-        inner = self.heads * self.head_dim
-        per_row = 4 * self.width * inner + 2 * self.width * self.mlp_dim
-        full_block = T * per_row + 2 * T * T * inner
-        if not last_only:
-            return 2 * (self.depth * full_block + T * self.width * vocab)
-        last_block = per_row + 2 * T * self.heads * self.width
-        blocks = (self.depth - 1) * full_block + last_block
-        if self.depth > 1 and self.norm != 'pre':
-            # 'pre_query' normalizes the input of Q, so only K and V come from tables.
-            projections = 2 if self.norm == 'pre_query' else 3
-            table_rows = (vocab + T) / batch_size
-            blocks -= projections * self.width * inner * (T - table_rows)
-        return 2 * (blocks + self.width * vocab)
-
-    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
-        rows = batch_size * seq_len
-        inner = self.heads * self.head_dim
-        per_row = 8 * self.width + 4 * inner + 3 * self.mlp_dim
-        per_row += 3 * self.heads * seq_len
-        return 4 * (self.depth * rows * per_row + 4 * batch_size * vocab)
-
     def is_decayed(self, name: str) -> bool:
         is_embedding = name in ('W_embed', 'W_pos')
         return self.decayed == 'all' or not is_embedding

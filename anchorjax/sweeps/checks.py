@@ -17,7 +17,7 @@ from anchorjax.caching import cache
 from anchorjax.errors import ConfigError, describe_cause, require
 from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, random_key
-from anchorjax.limits import above, at_least, at_most, check_value
+from anchorjax.limits import at_least, at_most, check_value
 from anchorjax.models import Activations, draw_params
 from anchorjax.tasks import Batch, EvalSets, Task, TaskConfig
 from anchorjax.training.forward import forward
@@ -27,7 +27,6 @@ _MOST_TOKENS = 2**18  # of the training examples that are looked at
 _COMPILER = {'xla_backend_optimization_level': 0}
 # Of examples: they are numbered in int32.
 _NUMBER = Annotated[int, at_least(1), at_most(2**31 - 1)]
-_OPERATIONS = Annotated[float, above(0)]
 _DRAWN_ELSEWHERE = (
     'the same when it is made twice: a draw comes from the key alone, not from the '
     'global state of NumPy or of Python'
@@ -216,9 +215,6 @@ def _check_weights(name: str, weights: np.ndarray | None) -> None:
 def _check_model(experiment: Experiment) -> None:
     task = experiment.task.make()
     size = experiment.train.batch_size
-    shape = (task.seq_len, task.vocab, size)
-    operations = experiment.model.forward_operations(*shape, task.last_only)
-    check_value(operations, _OPERATIONS, 'ModelConfig.forward_operations')
     tokens_BT = jax.ShapeDtypeStruct((size, task.seq_len), jnp.int32)
     gamma = jax.ShapeDtypeStruct((), jnp.float32)
     key = jax.eval_shape(lambda: random_key(0, INIT))

@@ -25,10 +25,10 @@ from anchorjax.training import hosts
 from anchorjax.training.curves import record_shapes
 
 WEEK = 7 * 24 * 3600.0
-# Elementwise passes over the activations that a step takes as long as, beside its
-# matrix products. Fitted on eleven presets on 2 cores of a CPU, which then took 0.5 to
-# 2 times the estimate.
-_PASSES = 16
+# A step costs its matrix products and about this many elementwise passes over their
+# results. Eleven presets on 2 cores took 0.5 to 2 times an estimate by formulas, from
+# which this one differs by a factor of at most 1.7.
+_PASSES = 22
 # Rows of the square matrix that is timed. With 1,024 on an H100, which they do not
 # fill, an estimate came out 13 times too long; with more it was not tried there again.
 _EVAL_SET_SIZE_ON_CPU = 1024
@@ -182,8 +182,9 @@ def _estimate_seconds(work: list[_Work], precision: str) -> float:
     operations = num_bytes = 0.0
     for left in work:
         member_steps = left.members * left.steps * left.in_shard
-        operations += member_steps * cost.operations_per_step(left.experiment)
-        num_bytes += member_steps * cost.activation_bytes(left.experiment)
+        step = cost.count_step(left.experiment)
+        operations += member_steps * step.operations
+        num_bytes += member_steps * step.product_bytes
     if not operations:
         return 0.0
     matmul_rate, byte_rate = _measure_rates(precision)
@@ -242,7 +243,7 @@ def _measure_calls(
 
 def _describe_time(work: list[_Work], seconds: float, shard: Shard) -> str:
     if seconds:
-        return f'  time: about {format_duration(seconds)}, within a factor of two'
+        return f'  time: about {format_duration(seconds)}, within a factor of three'
     if not work:
         return '  all members are trained already'
     num_left = sum(left.members for left in work)

@@ -477,7 +477,7 @@ def list_asked_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]
     return asked
 
 
-def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
+def name_offsets(config: AnchorsConfig) -> dict[int, str]:
     """Which rule an answer to the first unseen pair follows, by its deviation.
 
     The deviation is the answer minus the composed one. A network that answers like
@@ -504,7 +504,7 @@ def describe_members(
     config: AnchorsConfig, results: xr.Dataset, members: pd.DataFrame
 ) -> pd.DataFrame:
     """The members with what they answer to the unseen pair, and their `solution`."""
-    names = _name_offsets(config) if config.unseen_pairs else {}
+    names = name_offsets(config) if config.unseen_pairs else {}
     members = describe_answers('unseen', 'composed', names, results, members)
     return members.assign(solution=name_ends(members))
 
