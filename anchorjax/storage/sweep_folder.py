@@ -8,9 +8,9 @@ cohorts/<name>/chunk_0000/         members that train together, `chunk_size` of 
     snapshots/<step>/              parameters alone, for analysis
     curves.npz                     the records of all steps; marks the chunk done
 metrics.jsonl                      a line for every record of a chunk, as it is trained
-jobs/                              what each shard is doing, and its log
+jobs/                              what each shard is doing, and its log; see jobs.py
 results.nc, members.csv, figures/  made from the above, whenever a shard ends
-.lock, .locks/                     who works on what; see locks.py
+.lock                              held by who writes the manifest or the tables
 """
 
 import dataclasses
