@@ -26,8 +26,6 @@ from anchorjax import config, files
 from anchorjax.errors import CliError, ConfigError, UserError, is_temporary, nearest
 from anchorjax.experiment import Experiment
 from anchorjax.limits import declared_fields, read_meanings
-from anchorjax.storage.reader import Run
-from anchorjax.sweeps.plan import summarize_members
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
@@ -363,11 +361,6 @@ def parse_positive(text: str) -> float:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f'{text!r}: must be a positive number')
     return number
-
-
-def print_members(run: Run) -> None:
-    """Prints the table of members; see `summarize_members`."""
-    print(summarize_members(run))
 
 
 def use_compilation_cache() -> None:

@@ -27,6 +27,7 @@ from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.manifest import (
     MANIFEST_FILE,
     Environment,
+    Manifest,
     read_manifest,
     take_up_sweep,
 )
@@ -148,6 +149,10 @@ def create_folder(
 def read_folder(workdir: str | pathlib.Path) -> SweepFolder:
     """The sweep in a folder, to read; StoreError if there is none, or it is damaged."""
     workdir = as_folder(workdir)
-    manifest = read_manifest(workdir)
+    return open_folder(workdir, read_manifest(workdir))
+
+
+def open_folder(workdir: pathlib.Path, manifest: Manifest) -> SweepFolder:
+    """The sweep in a folder whose manifest was read."""
     environments = tuple(entry.environment for entry in manifest.environments)
     return SweepFolder(workdir, manifest.experiment, manifest.chunk_size, environments)

@@ -14,6 +14,7 @@ import pytest
 from analysis.text_tasks import published
 from anchorjax import api, config
 from anchorjax.sweeps.plan import make_plan
+from anchorjax.sweeps.prepare import prepare
 from anchorjax.training.devices import make_mesh
 from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
@@ -74,8 +75,9 @@ def list_names() -> list[str]:
 def test_it_resolves_has_a_name_of_its_own_and_is_planned(spec, tmp_path):
     resolved = config.resolve(config.load(spec))
     assert list_names().count(resolved.name) == 1
-    plan = make_plan(resolved, tmp_path)
-    assert plan.seconds > 0 and plan.disk_bytes > 0
+    prepared = prepare(resolved, tmp_path)
+    plan = make_plan(prepared)
+    assert plan.seconds > 0 and prepared.disk_bytes > 0
     assert plan.text.startswith(f'{resolved.name}: ')
     for axis in resolved.axes:
         assert f'  {axis}' in plan.text
