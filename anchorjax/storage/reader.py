@@ -25,7 +25,7 @@ from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
 from anchorjax.tasks import digest_data
-from anchorjax.training.members import describe_members
+from anchorjax.training.members import abstract_members
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Run:
             step = steps[-1]
         if step not in steps:
             raise StoreError(_explain_missing(chunk, step, self.experiment))
-        saved = describe_members(abstract, self.folder.chunk_size)
+        saved = abstract_members(abstract, self.folder.chunk_size)
         return chunk.load_member(int(step), lane, saved)  # 40.0 is the step 40
 
 

@@ -27,7 +27,7 @@ from anchorjax.sweeps.trainer import Trainer, get_trainer
 from anchorjax.training import hosts
 from anchorjax.training.curves import Record, empty_record
 from anchorjax.training.members import (
-    describe_members,
+    abstract_members,
     drop_padding,
     fetch_to_host,
     place_members,
@@ -181,7 +181,7 @@ def _start(
     experiment = trainer.experiment
     num_records = len(experiment.record_steps)
     curves = empty_record(experiment.task.make(), num_records, size)
-    state = describe_members(trainer.describe_member(), size)
+    state = abstract_members(trainer.abstract_state(), size)
     shapes = {'state': state, 'curves': jax.eval_shape(lambda: curves)}
     saved = folder.load_resume(shapes, warn)
     if saved is not None:

@@ -120,8 +120,8 @@ def test_the_tokens_of_the_task_may_be_some_of_the_rows(experiment, params, fold
 
 def test_shapes_need_no_file(experiment):
     missing = start(experiment, '/nowhere/model.safetensors')
-    found = Trainer(missing, make_mesh(1), lanes=1).describe_member()
-    expected = Trainer(experiment, make_mesh(1), lanes=1).describe_member()
+    found = Trainer(missing, make_mesh(1), lanes=1).abstract_state()
+    expected = Trainer(experiment, make_mesh(1), lanes=1).abstract_state()
     assert found == expected
     with pytest.raises(UserError, match='No such file'):
         begin(missing)
