@@ -15,7 +15,7 @@ from analysis.names import name_network
 from analysis.report.numbers import shorten
 from analysis.report.subject import Subject
 from analysis.vectors import order
-from anchorjax.errors import Damaged, UserError
+from anchorjax.errors import CorruptFileError, UserError
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.solution import UNSEEN_MAPPINGS
@@ -132,7 +132,7 @@ def _look_inside(
     try:
         member = member_of(run, **point)
     except UserError as error:
-        if isinstance(error, Damaged):
+        if isinstance(error, CorruptFileError):
             report_progress(f'{name_network(run, point)}: {error}')
         return inside
     with contextlib.suppress(UserError):

@@ -20,7 +20,7 @@ import orbax.checkpoint as ocp
 import tensorstore as ts
 
 from anchorjax import files
-from anchorjax.errors import Damaged, StoreError, describe_cause
+from anchorjax.errors import CorruptFileError, StoreError, describe_cause
 from anchorjax.hashing import digest_file
 from anchorjax.training import hosts
 
@@ -81,7 +81,7 @@ def load(folder: pathlib.Path, step: int, abstract: Any, row: int | None = None)
       row: of a single member, whose leaves then have no first axis; None: all.
 
     Raises:
-      Damaged: a file is not what was written.
+      CorruptFileError: a file is not what was written.
       StoreError: it is missing, cannot be read (the line has the cause), or a leaf has
         another shape or type.
     """
@@ -173,7 +173,7 @@ def _open_checkpoint(folder: pathlib.Path, step: int) -> Iterator[pathlib.Path]:
         times = tuple(file.stat().st_mtime_ns for file in _list_files(path))
         changed = _find_changed_file(path, times)
         if changed:
-            raise Damaged(f'checkpoint {path} is damaged: {changed}')
+            raise CorruptFileError(f'checkpoint {path} is damaged: {changed}')
         yield path
     except StoreError:
         raise
@@ -192,7 +192,7 @@ def _find_changed_file(path: pathlib.Path, times: tuple[int, ...]) -> str:
     """
     try:
         written = files.read_json(path / _FILES)
-    except Damaged:
+    except CorruptFileError:
         return f'{_FILES} is not JSON'
     found = _digest_files(path)
     for name, digest in written.items():

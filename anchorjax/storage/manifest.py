@@ -13,7 +13,7 @@ import time
 from typing import Any, NamedTuple
 
 from anchorjax import config, files
-from anchorjax.errors import ConfigError, Damaged, StoreError, brief
+from anchorjax.errors import ConfigError, CorruptFileError, StoreError, brief
 from anchorjax.hashing import digest_json
 from anchorjax.storage import locks
 
@@ -133,7 +133,7 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
         line = f'{path}: format {found!r}, this version reads {MANIFEST_FORMAT}'
         raise StoreError(line)
     if content.pop('digest', None) != digest_json(content):
-        raise Damaged(f'{path} is altered: its digest differs')
+        raise CorruptFileError(f'{path} is altered: its digest differs')
     try:
         values = content['experiment']
         for group, origin in content.get('origins', {}).items():

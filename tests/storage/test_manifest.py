@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import Damaged, StoreError
+from anchorjax.errors import CorruptFileError, StoreError
 from anchorjax.hashing import digest_json
 from anchorjax.storage import manifest
 from anchorjax.storage.manifest import MANIFEST_FILE, MANIFEST_FORMAT, read_manifest
@@ -50,7 +50,7 @@ def test_a_damaged_manifest_is_refused(tmp_path, old, new):
     opened(tmp_path)
     path = tmp_path / MANIFEST_FILE
     path.write_text(path.read_text().replace(old, new, 1))
-    with pytest.raises(Damaged, match=r'manifest\.json') as caught:
+    with pytest.raises(CorruptFileError, match=r'manifest\.json') as caught:
         read_manifest(tmp_path)
     require_line(caught.value, tmp_path)
 
