@@ -105,7 +105,9 @@ class Task(NamedTuple):
     # None: they are not read from files.
     digest_data: Callable[[], dict[str, str]] | None = None
     last_only: bool = True  # only the last position is scored: cheaper to compute
-    is_text_alone: bool = False  # all tokens are asked for: no text is ever right
+    is_language_modeling: bool = (
+        False  # all tokens are asked for: no text is ever right
+    )
     mapping_names: tuple[str, ...] = ('assigned',)  # R
     # Its answers are the training labels, and the targets of the loss on eval sets.
     trained_mapping: str = 'assigned'

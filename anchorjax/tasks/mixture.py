@@ -80,7 +80,7 @@ class MixtureConfig:
                 token_files.digest_corpora, self.story_path, self.reasoning_path
             ),
             last_only=False,
-            is_text_alone=True,
+            is_language_modeling=True,
         )
 
     @property

@@ -63,7 +63,7 @@ class CorpusConfig:
             describe_data=functools.partial(describe_eval_sets, self),
             digest_data=functools.partial(token_files.digest_corpora, self.path),
             last_only=False,
-            is_text_alone=True,
+            is_language_modeling=True,
         )
 
 
