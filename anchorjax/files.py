@@ -107,7 +107,12 @@ def append_line(path: pathlib.Path, text: str) -> None:
 
 
 def read_json(path: pathlib.Path) -> Any:
-    """The value in a JSON file; CorruptFileError if it is not JSON, StoreError if unreadable."""
+    """The value in a JSON file.
+
+    Raises:
+      CorruptFileError: it is not JSON.
+      StoreError: it cannot be read.
+    """
     with report_in_one_line('read', path):
         data = path.read_bytes()
     return parse_json(data, str(path))

@@ -44,7 +44,7 @@ def command() -> None:
         if prepared.folder is None:
             require_trainable(experiment)
         planned = plan.make_plan(prepared)
-        print(planned.text, flush=True)
+        print(planned.text, *plan.describe_data(experiment), sep='\n', flush=True)
         hosts.run_on_first(lambda: require_disk(prepared))
         if flags.dry_run:
             return

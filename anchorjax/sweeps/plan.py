@@ -50,7 +50,6 @@ def make_plan(prepared: Prepared) -> Plan:
         f'{_count(jax.device_count(), f"{jax.default_backend()} device")}',
         _describe_time(prepared, seconds),
         f'  disk: {disk} to write, {free} free',
-        *_describe_data(experiment),
     ]
     return Plan('\n'.join(lines), seconds)
 
@@ -162,7 +161,7 @@ def _describe_members(experiment: Experiment, workdir: pathlib.Path) -> list[str
     return lines
 
 
-def _describe_data(experiment: Experiment) -> list[str]:
+def describe_data(experiment: Experiment) -> list[str]:
     """What the tasks say about their data, each line once; UserError if unreadable."""
     lines = []
     for cohort in experiment.cohorts():

@@ -53,7 +53,7 @@ class EvalSets(NamedTuple):
     groups_PB: jax.Array | None = None
 
 
-def number_all(num_trained: int, num_all: int) -> tuple[jax.Array, jax.Array]:
+def index_train_and_rest(num_trained: int, num_all: int) -> tuple[jax.Array, jax.Array]:
     """The numbers of the trained and of all other examples, and their weights, [2, B].
 
     The shorter row is padded with its last number, at weight 0.
@@ -65,12 +65,7 @@ def number_all(num_trained: int, num_all: int) -> tuple[jax.Array, jax.Array]:
     return jnp.minimum(number_PB, end_P1 - 1), weights_PB
 
 
-def keep_key(key: jax.Array) -> jax.Array:
-    """The data of a task whose seeds differ only in the order of their examples."""
-    return key
-
-
-def no_roles(tokens_BT: jax.Array) -> jax.Array:
+def single_role(tokens_BT: jax.Array) -> jax.Array:
     """The roles of a task whose positions are all alike."""
     return jnp.zeros_like(tokens_BT)
 
@@ -105,9 +100,8 @@ class Task(NamedTuple):
     # None: they are not read from files.
     digest_data: Callable[[], dict[str, str]] | None = None
     last_only: bool = True  # only the last position is scored: cheaper to compute
-    is_language_modeling: bool = (
-        False  # all tokens are asked for: no text is ever right
-    )
+    # Every next token is scored; there is no answer to match.
+    is_language_modeling: bool = False
     mapping_names: tuple[str, ...] = ('assigned',)  # R
     # Its answers are the training labels, and the targets of the loss on eval sets.
     trained_mapping: str = 'assigned'
@@ -125,7 +119,7 @@ class Task(NamedTuple):
     group_names: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ('token',)  # what a position can be
     # tokens_BT -> [B, T], indices into role_names.
-    roles: Callable[[jax.Array], jax.Array] = no_roles
+    roles: Callable[[jax.Array], jax.Array] = single_role
 
 
 def digest_data(config: 'TaskConfig') -> dict[str, str]:

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.tasks import Batch, EvalSets, Task, keep_key, texts
+from anchorjax.tasks import Batch, EvalSets, Task, texts
 from anchorjax.tasks.answers import describe_answers
 from anchorjax.tasks.texts import LossOn, Texts
 
@@ -69,7 +69,7 @@ class AdditionConfig:
             seq_len=self.seq_len,
             num_train=self.num_train,
             eval_set_names=tuple(_asked(self)),
-            make_data=keep_key,
+            make_data=lambda key: key,
             batch=functools.partial(make_batch, self),
             eval_sets=functools.partial(make_eval_sets, self),
             last_only=is_number,

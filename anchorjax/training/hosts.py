@@ -103,8 +103,8 @@ def run_together(action: Callable[[], Any]) -> Any:
 
     Raises:
       StoreError: on all processes, if a UserError or OSError was raised on any. It is
-        CorruptFileError only if every process that failed raised that, and StoreUnavailable if
-        another try may help all of them.
+        CorruptFileError only if every process that failed raised that, and
+        StoreUnavailable if another try may help all of them.
     """
     result, problem = None, None
     try:
