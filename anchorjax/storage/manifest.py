@@ -68,7 +68,7 @@ class Manifest(NamedTuple):
     environments: tuple[Entry, ...]  # in order of appearance
 
 
-def take_up_sweep(
+def begin_or_resume(
     workdir: pathlib.Path,
     experiment: config.Experiment,
     environment: Environment,

@@ -28,8 +28,8 @@ from anchorjax.storage.manifest import (
     MANIFEST_FILE,
     Environment,
     Manifest,
+    begin_or_resume,
     read_manifest,
-    take_up_sweep,
 )
 from anchorjax.training import hosts
 
@@ -139,7 +139,7 @@ def create_folder(
     """
     workdir = as_folder(workdir)
     hosts.run_on_first(
-        lambda: take_up_sweep(workdir, experiment, environment, allow_change)
+        lambda: begin_or_resume(workdir, experiment, environment, allow_change)
     )
     folder = read_folder(workdir)
     # Equal to the one that was read, but its task and model are the caller's objects.
