@@ -398,19 +398,21 @@ def name_sides(
     )
 
 
-def find_named(room: ModuleType, run: Run) -> list[Claim]:
-    """The claims of a room that are about runs of this name."""
+def find_named(package: ModuleType, run: Run) -> list[Claim]:
+    """The claims of a package that are about runs of this name."""
     name = _name_run(run)
-    return [claim for claim in room.CLAIMS if name in claim.runs]
+    return [claim for claim in package.CLAIMS if name in claim.runs]
 
 
-def tabulate_run(claims: Sequence[Claim], room: ModuleType, run: Run) -> pd.DataFrame:
-    """What the networks of one run alone say to claims of a room.
+def tabulate_run(
+    claims: Sequence[Claim], package: ModuleType, run: Run
+) -> pd.DataFrame:
+    """What the networks of one run alone say to claims of a package.
 
     Raises:
       UserError: it has none that a claim can count.
     """
-    return tabulate(claims, frame.collect({_name_run(run): run}, room.tabulate))
+    return tabulate(claims, frame.collect({_name_run(run): run}, package.tabulate))
 
 
 def _name_run(run: Run) -> str:

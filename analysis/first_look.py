@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from analysis import claims
 from analysis.drawing import style
-from analysis.figure import ROOMS, import_claims, name_module
+from analysis.figure import PACKAGES, import_claims, name_module
 from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
 from anchorjax.errors import UserError, describe_failure
@@ -112,12 +112,12 @@ def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
     lines = []
     if not len(find_usable(run.members)):
         return lines
-    for room in map(import_claims, ROOMS):
-        named = claims.find_named(room, run)
+    for package in map(import_claims, PACKAGES):
+        named = claims.find_named(package, run)
         if not named:
             continue
         try:
-            table = claims.tabulate_run(named, room, run)
+            table = claims.tabulate_run(named, package, run)
         except UserError as error:  # of another task than theirs, say: it is trained
             lines.append(f'no claims: {error}')
             continue
