@@ -17,8 +17,8 @@ network. Its other parameters are the flags of the command:
 
 A module with `command(words)` instead of these prints a text and reads its own flags.
 
-A figure of one's own needs no place in a package: --figures FOLDER finds it there, or in a
-package that Python can import.
+A figure of one's own needs no place there: --figures FOLDER finds it, or in a package
+that Python can import.
 """
 
 import argparse

@@ -72,10 +72,9 @@ def name_package(module: ModuleType) -> str:
 
 
 def list_figures(module: ModuleType) -> set[str]:
-    """{'fig12', 'fig13'}: what its PAPER says of the paper that its package is about."""
-    paper = (
-        'P1' if name_package(module) == 'text_tasks' else name_package(module).upper()
-    )
+    """{'fig12', 'fig13'}: what its PAPER says of the paper of its package."""
+    package = name_package(module)
+    paper = 'P1' if package == 'text_tasks' else package.upper()
     figures = set()
     for name, kind, text in _OF_PAPER.findall(module.PAPER):
         if name == paper:

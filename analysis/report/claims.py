@@ -14,7 +14,8 @@ from anchorjax.errors import describe_failure
 from anchorjax.storage.reader import Run
 
 ROOT = pathlib.Path(__file__).parents[2]
-# The packages whose claims are about a task; the first one, unless another names the run.
+# The packages whose claims are about a task; the first one, unless another names the
+# run.
 PACKAGES = {
     'anchors': ('p1', 'p3'),
     'memory_reasoning': ('p2',),
@@ -91,7 +92,7 @@ def _list_rows(
 
 
 def _write_command(paper: str, package: ModuleType) -> str:
-    """The command that decides all claims of a package, with the runs that they name."""
+    """The command that decides all claims of a package, with the runs they name."""
     runs = {}  # an ordered set
     for claim in package.CLAIMS:
         for run in claim.runs:

@@ -79,7 +79,7 @@ def _describe_status(run: Run, row: pd.Series) -> str:
 def _list_numbers(subject: Subject, row: pd.Series) -> dict[str, Any]:
     numbers = {'training loss': float(row.train_loss)}
     for one in subject.shown:
-        numbers[one.line] = float(row[one.name])
+        numbers[one.long_label] = float(row[one.name])
     if 'unseen_within_1' in row:
         numbers['within ±1 of the composed answer'] = float(row.unseen_within_1)
     return shorten(numbers, DIGITS)

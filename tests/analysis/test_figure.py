@@ -216,8 +216,8 @@ def test_an_editors_hidden_file_is_no_figure(tmp_path, monkeypatch):
 
 
 FIGURES = figure.find_figures()
-# A tiny trained sweep for each package, and for figures that need another one: the name of
-# its fixture, and that of the sweep if the fixture has several.
+# A tiny trained sweep for each package, and for figures that need another one: the name
+# of its fixture, and that of the sweep if the fixture has several.
 RUNS = {
     'p1': ('converged_run', None),
     'p3': ('converged_run', None),
