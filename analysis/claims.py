@@ -234,7 +234,7 @@ def level(
     return estimate
 
 
-def share(column: str, border: float, group: Group) -> Estimator:
+def fraction_above(column: str, border: float, group: Group) -> Estimator:
     """The share of networks whose column is above the border."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
@@ -339,7 +339,7 @@ def ratio(column: str, first: Group, second: Group) -> Estimator:
     return estimate
 
 
-def change(
+def paired_difference(
     first: str,
     second: str,
     names: tuple[str, str],

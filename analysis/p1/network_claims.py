@@ -17,8 +17,8 @@ from analysis.claims import (
     above,
     below,
     difference,
+    fraction_above,
     level,
-    share,
 )
 from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
@@ -157,7 +157,7 @@ def list_edges(networks: str, width: str, runs: tuple[str, ...]) -> list[Claim]:
             source,
             'Symmetric networks in which one of these edges is not needed.',
             runs,
-            share('shown_edge_cut', SURVIVE, SYMMETRIC),
+            fraction_above('shown_edge_cut', SURVIVE, SYMMETRIC),
         ),
         Claim(
             f'{networks}.alone',

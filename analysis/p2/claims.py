@@ -21,10 +21,10 @@ from analysis.claims import (
     Side,
     above,
     below,
-    change,
     difference,
     level,
     pair,
+    paired_difference,
     within,
 )
 from analysis.p2 import members
@@ -115,7 +115,7 @@ def at_small(
     possible: stats.Possible = stats.COSINE,
 ) -> Estimator:
     """One column less another, of the networks with a small initialization."""
-    return change(first, second, names, SMALL.levels, possible)
+    return paired_difference(first, second, names, SMALL.levels, possible)
 
 
 def list_order(

@@ -29,13 +29,13 @@ from analysis.claims import (
     Group,
     Side,
     above,
-    change,
     difference,
+    fraction_above,
     level,
     measure,
     pair,
+    paired_difference,
     rank_correlation,
-    share,
     within,
 )
 from analysis.p4 import members, start_or_end
@@ -314,7 +314,7 @@ CLAIMS = (
         'seeds',
         'With a window in the middle and γ 1.1, most of twelve seeds answer more than '
         'half of the unseen pairs.',
-        share('unseen', 0.5, LARGE),
+        fraction_above('unseen', 0.5, LARGE),
     ),
     explore(
         'e08.w32.gamma',
@@ -343,7 +343,7 @@ CLAIMS = (
         'scan',
         'SCAN: without decay the share of right tokens falls after a third of '
         'training.',
-        change(
+        paired_difference(
             'unseen_third',
             'unseen',
             ('a third of the way', 'at the end'),
@@ -357,7 +357,9 @@ CLAIMS = (
         'onset',
         'Composition shows when decay stops: accuracy rises more in the eighth of '
         'training after a window than in the quarter inside it.',
-        change('rise_after', 'rise_inside', ('after', 'inside'), {}, stats.CHANGE),
+        paired_difference(
+            'rise_after', 'rise_inside', ('after', 'inside'), {}, stats.CHANGE
+        ),
     ),
     explore(
         'e06.w32.end_or_start',
