@@ -416,7 +416,7 @@ def tabulate_run(
 
 
 def _name_run(run: Run) -> str:
-    """That of its folder, by which claims name it."""
+    """The folder's name; claims refer to runs by it."""
     return run.folder.workdir.resolve().name
 
 

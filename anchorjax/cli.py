@@ -107,7 +107,7 @@ def _run(command: Callable[[], None]) -> None:
         LossyStream(sys.stdout).flush()
         sys.exit(EXIT_FAILED)
     except CliError as e:
-        # A full disk is no bad input, whoever found it.
+        # A full disk is not the user's mistake.
         code = EXIT_FAILED if is_temporary(e) else EXIT_USER_ERROR
         _exit(f'error: {e}', code)
     except OSError as e:
@@ -148,7 +148,7 @@ def print_usage(description: str | None) -> None:
 def run_subcommand(
     commands: Mapping[str, Callable[[list[str]], None]], description: str | None
 ) -> None:
-    """Runs the command that the first word names, on the others; UserError if none."""
+    """Dispatches to the subcommand in argv[1]; UserError if there is none."""
     name = sys.argv[1] if len(sys.argv) > 1 else ''
     if name in ('-h', '--help'):
         print_usage(description)

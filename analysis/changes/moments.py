@@ -50,9 +50,8 @@ class Lag(NamedTuple):
 def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
     """The lag of the slow moments, paired by seed.
 
-    The last step of training stands for a moment that never comes (inf). A seed of
-    which one moment is not known (NaN) is no pair, and a pair of which neither comes
-    has no ratio.
+    The last step of training stands for one that never comes (inf). Seeds with a NaN
+    are dropped; if neither threshold is reached there is no ratio.
     """
     moments = pd.DataFrame({'slow': slow, 'fast': fast}).dropna()
     is_never = np.isinf(moments)

@@ -38,7 +38,7 @@ RATES = (
     'rates_32_3.125e-3',
     'rates_32_3.4375e-3',
 )  # P1's nine learning rates
-# With the lowest, middle and highest of them. The others test what was said of these.
+# The lowest, middle and highest were explored; the others are the test.
 LOOKED_INTO = RATES[:2]
 LARGE = Group('large', {'gamma': 0.865})
 SMALL = Group('small', {'gamma': 1.38})

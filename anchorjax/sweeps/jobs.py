@@ -135,7 +135,7 @@ def _hold_job(workdir: pathlib.Path, job: Job) -> Iterator[IO]:
     """
     chunks = range(*job.chunks)
     with contextlib.ExitStack() as stack:
-        with locks.hold_folder(workdir, wait=True):  # one job at a time looks
+        with locks.hold_folder(workdir, wait=True):  # one check at a time
             for path in _list_paths(workdir):
                 holder = _read_job(path)
                 # What cannot be read may hold any chunk.
