@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import Lag, compare_moments, divide_lags
+from analysis.changes.crossings import Lag, compare_crossings, divide_lags
 from analysis.claims import (
     EARLIER,
     RATIO,
@@ -55,7 +55,7 @@ def measure_lag(
 ) -> Lag:
     """How many times later the slow moment of a group is than the other's fast one."""
     pairs = pair(table, (slow, slow_group.levels), (fast, fast_group.levels))
-    return compare_moments(pairs.first, pairs.second, table.num_steps.max())
+    return compare_crossings(pairs.first, pairs.second, table.num_steps.max())
 
 
 def lag(

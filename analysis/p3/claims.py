@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import Lag, compare_moments, divide_lags
+from analysis.changes.crossings import Lag, compare_crossings, divide_lags
 from analysis.claims import (
     CORRELATION,
     EARLIER,
@@ -57,7 +57,7 @@ def measure_growth(table: pd.DataFrame, column: str) -> Lag:
     """The time with five wrong pairs by that with none."""
     table = table.fillna({column: np.inf})
     pairs = pair(table, (column, {'complexity': 5}), (column, {'complexity': 0}))
-    return compare_moments(pairs.first, pairs.second, table.last_epoch.max())
+    return compare_crossings(pairs.first, pairs.second, table.last_epoch.max())
 
 
 def growth(column: str, group: Group) -> Estimator:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import compare_moments
+from analysis.changes.crossings import compare_crossings
 from analysis.claims import (
     DIFFERENCE,
     EARLIER,
@@ -169,7 +169,7 @@ def lag(first: Group, second: Group) -> Estimator:
         table = table.fillna({'moment': np.inf})
         groups = [('moment', group.levels) for group in (first, second)]
         pairs = pair(table, *groups)
-        found = compare_moments(pairs.first, pairs.second, last)
+        found = compare_crossings(pairs.first, pairs.second, last)
         sides = []
         for group, steps in ((first, found.slow), (second, found.fast)):
             sides.append(Side(group.name, stats.mean_interval(steps, stats.POSITIVE)))
