@@ -1,4 +1,4 @@
-"""Moments of learning by hand: crossings, and ratios of crossings that may never come."""
+"""When a curve reaches a threshold, by hand; and ratios of what may never come."""
 
 import numpy as np
 import pandas as pd
