@@ -69,7 +69,7 @@ class TransformerConfig(ModelConfig):
     # (part, gamma) of the parts that have a gamma of their own, e.g. (('vo', 0.8),), as
     # in P3's code (PAPERS 3.1, 3.2): both embeddings and W_U; W_Q and W_K; W_V and W_O;
     # the MLP. All others have that of the member.
-    own_gammas: tuple[tuple[Part, float], ...] = ()
+    gamma_overrides: tuple[tuple[Part, float], ...] = ()
     # What weight decay shrinks: everything (PAPERS 1.3), or not the tables of tokens
     # and positions (PAPERS 4.1).
     decayed: Literal['all', 'all_but_embeddings'] = 'all'
@@ -82,12 +82,14 @@ class TransformerConfig(ModelConfig):
             object.__setattr__(self, 'head_dim', head_dim)
         if self.mlp_dim == 0:
             object.__setattr__(self, 'mlp_dim', 3 * self.width)
-        parts = [part for part, _ in self.own_gammas]
+        parts = [part for part, _ in self.gamma_overrides]
         is_distinct = len(set(parts)) == len(parts)
-        require(is_distinct, 'model.own_gammas', self.own_gammas, 'distinct parts')
+        require(
+            is_distinct, 'model.gamma_overrides', self.gamma_overrides, 'distinct parts'
+        )
         is_plain = self.init != 'scale' or not parts
         allowed = "(), with model.init = 'scale'"
-        require(is_plain, 'model.own_gammas', self.own_gammas, allowed)
+        require(is_plain, 'model.gamma_overrides', self.gamma_overrides, allowed)
         is_plain = self.init != 'scale' or not self.residual_scale
         allowed = "False, with model.init = 'scale'"
         require(is_plain, 'model.residual_scale', self.residual_scale, allowed)
@@ -124,11 +126,12 @@ def initializers(
                width^-1/2 for the embeddings, biases zero (PAPERS 4.1; what it says of
                embeddings and biases is not known). Here a LARGE gamma is LARGE weights.
 
-    With `model.own_gammas` a part of the network has a gamma of its own (PAPERS 3.1).
+    With `model.gamma_overrides` a part of the network has a gamma of its own (PAPERS
+    3.1).
     """
     if config.init == 'scale':
         return _scale(config, gamma)
-    gammas = dict.fromkeys(PARTS, gamma) | dict(config.own_gammas)
+    gammas = dict.fromkeys(PARTS, gamma) | dict(config.gamma_overrides)
     d = config.width if config.init == 'd_model' else None
     draw = functools.partial(gamma_normal, d=d)
     residual_scale = (2 * config.depth) ** -0.5 if config.residual_scale else 1.0
