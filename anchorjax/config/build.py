@@ -72,7 +72,7 @@ def from_dict(values: dict) -> Experiment:
         groups[group] = schema.build(cls, values[group], group)
     static_axes = _as_plain(values['static_axes'])
     experiment = Experiment(name=values['name'], **groups, static_axes=static_axes)
-    consistency.check_loop(experiment)
+    consistency.check_static_axes(experiment)
     _require_sizes(values)
     experiment = with_schedule(experiment)
     consistency.check_experiment(experiment)

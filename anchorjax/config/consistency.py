@@ -23,7 +23,7 @@ def check_name(name: Any) -> None:
     require(is_plain, 'name', name, _NAME_RULE)
 
 
-def check_loop(experiment: Experiment) -> None:
+def check_static_axes(experiment: Experiment) -> None:
     """Raises ConfigError unless these are static fields, each with its values."""
     static_axes = experiment.static_axes
     require(

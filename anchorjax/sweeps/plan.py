@@ -24,9 +24,9 @@ WEEK = 7 * 24 * 3600.0
 _PASSES = 22
 # Rows of the square matrix that is timed. With 1,024 on an H100, which they do not
 # fill, an estimate came out 13 times too long; with more it was not tried there again.
-_EVAL_SET_SIZE_ON_CPU = 1024
-_EVAL_SET_SIZE = 8192
-_EVAL_SET_TRIES = 3
+_MATRIX_SIZE_ON_CPU = 1024
+_MATRIX_SIZE = 8192
+_TRIES = 3
 _MOST_COHORTS_SHOWN = 12
 _WIDEST_VALUES = 60  # characters of an axis's values
 
@@ -94,7 +94,7 @@ def _measure_rates(precision: str) -> tuple[float, float]:
         return 0.5 * x + 1e-3
 
     on_cpu = jax.default_backend() == 'cpu'
-    size = _EVAL_SET_SIZE_ON_CPU if on_cpu else _EVAL_SET_SIZE
+    size = _MATRIX_SIZE_ON_CPU if on_cpu else _MATRIX_SIZE
     with jax.default_matmul_precision(precision):
         products = _measure_calls(multiply, size, repeats=8)
     passes = _measure_calls(halve, size, repeats=50)
@@ -120,7 +120,7 @@ def _measure_calls(
 
     call_on_all()  # compiles
     seconds = []
-    for _ in range(_EVAL_SET_TRIES):
+    for _ in range(_TRIES):
         started = time.perf_counter()
         call_on_all()
         seconds.append(time.perf_counter() - started)
