@@ -20,7 +20,7 @@ from anchorjax.errors import StoreUnavailable, brief
 from anchorjax.storage import locks
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.shards import Shard, chunks_of_shard, list_costs, partition
+from anchorjax.sweeps.shards import Shard, chunks_of_shard
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 
@@ -196,19 +196,12 @@ def list_statuses(folder: SweepFolder) -> list[Status]:
     for job in jobs:
         if job.shard.count != count and _is_running(folder.workdir, job):
             shards.append(job.shard)
-    costs = list_costs(folder)
-    statuses = []
-    for shard in shards:
-        chunks = partition(costs, shard)
-        statuses.append(_find_status(folder, shard, chunks, job_of_shard.get(shard)))
-    return statuses
+    return [_find_status(folder, shard, job_of_shard.get(shard)) for shard in shards]
 
 
-def _find_status(
-    folder: SweepFolder, shard: Shard, chunks: range, job: Job | None
-) -> Status:
+def _find_status(folder: SweepFolder, shard: Shard, job: Job | None) -> Status:
     num_members = num_done = 0
-    for index in chunks:
+    for index in chunks_of_shard(folder, shard):
         chunk = folder.chunks[index]
         num_members += chunk.num_members
         num_done += chunk.num_members * chunk.folder.done

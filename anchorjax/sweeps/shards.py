@@ -53,6 +53,8 @@ def parse_shard(text: str) -> Shard:
 
 def chunks_of_shard(folder: SweepFolder, shard: Shard) -> range:
     """The chunks that one shard trains, as indices into `folder.chunks`."""
+    if shard.count == 1:
+        return range(len(folder.chunks))
     return partition(list_costs(folder), shard)
 
 

@@ -16,7 +16,7 @@ from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.tasks import TASKS
 from anchorjax.training.devices import make_mesh
-from tests.support.sweeps import experiment, opened, require_line, trained
+from tests.support.sweeps import opened, require_line, trained
 
 
 @pytest.mark.parametrize('use', [api.open, trained])
@@ -29,20 +29,6 @@ def test_a_folder_of_another_format_is_refused_in_one_line_and_kept(use, tmp_pat
     require_line(caught.value, tmp_path)
     assert path.read_text() == '{"format": 3}'
     assert {path.name for path in tmp_path.iterdir()} <= {MANIFEST_FILE, '.lock'}
-
-
-def test_a_manifest_from_before_windows_of_decay_is_the_same_sweep(tmp_path):
-    folder = tmp_path / 'run'
-    opened(folder)
-    path = folder / MANIFEST_FILE
-    content = json.loads(path.read_text())
-    del content['digest'], content['experiment']['grid']['decay_window']
-    del content['experiment']['optimizer']['method']
-    del content['experiment']['optimizer']['equal_budget']
-    del content['experiment']['model']['decayed']
-    path.write_text(json.dumps({**content, 'digest': digest_json(content)}))
-    assert read_manifest(folder).experiment == experiment()
-    opened(folder)  # it is taken up again, and not refused
 
 
 @pytest.mark.parametrize(('old', 'new'), [('"lanes": 1', '"lanes": 2'), ('}', '')])
