@@ -43,7 +43,14 @@ def require_trainable(experiment: Experiment) -> None:
     seed = experiment.grid.seed[0]
     for task in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
         _check_task(task, seed)
-    for of_cohort in of_cohorts:
+    require_models(experiment)
+
+
+@numerics.pin()
+def require_models(experiment: Experiment) -> None:
+    """`require_trainable` of the models alone, of which nothing is computed."""
+    for cohort in experiment.cohorts():
+        of_cohort = experiment.for_cohort(cohort)
         _check_model(of_cohort.model, of_cohort.task, of_cohort.train.batch_size)
 
 

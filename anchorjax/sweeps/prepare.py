@@ -71,11 +71,15 @@ def prepare(
     """What is left of a sweep, new or begun; every process must call it.
 
     Raises:
-      StoreError: the folder holds another sweep, or is damaged.
+      StoreError: the folder holds another sweep, is damaged, or is not shared by all
+        hosts.
       UserError: workdir is none.
     """
     workdir = as_folder(workdir)
     manifest = hosts.run_together(lambda: find_sweep(workdir, experiment))
+    is_new = hosts.gather(manifest is None)
+    if any(is_new) and not all(is_new):
+        raise StoreUnavailable(f'{workdir}: not every host sees the sweep in it')
     if manifest is None:
         work = _list_new_work(experiment, shard)
         return Prepared(experiment, workdir, shard, None, work, is_finished=False)

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import UserError
+from anchorjax.errors import StoreError, UserError
 from anchorjax.sweeps import cost, plan
 from anchorjax.sweeps.plan import make_plan
 from anchorjax.sweeps.prepare import prepare
@@ -127,6 +127,15 @@ def test_only_what_is_left_of_a_sweep_counts(one_member, tmp_path):
     finished = prepare(experiment(**ONE), one_member)
     assert finished.is_finished and not finished.disk_bytes
     assert make_plan(finished).seconds == 0
+
+
+def test_a_folder_that_not_every_host_sees_is_refused(monkeypatch, tmp_path):
+    def gather(value: object) -> list:
+        return [value, False] if value is True else [value]
+
+    monkeypatch.setattr('anchorjax.sweeps.prepare.hosts.gather', gather)
+    with pytest.raises(StoreError, match='not every host sees the sweep in it'):
+        prepare(experiment(), tmp_path)
 
 
 def test_a_dry_run_refuses_the_folder_of_another_sweep(sweep, tmp_path):
