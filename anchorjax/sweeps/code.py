@@ -4,14 +4,18 @@ A sweep that goes on after one of them was edited would mix members of two codes
 """
 
 import ast
+import importlib
 import importlib.util
 import pathlib
 import sys
 import sysconfig
 
 import anchorjax
+from anchorjax.config import name_class
 from anchorjax.experiment import Experiment
 from anchorjax.hashing import digest_file
+from anchorjax.models import MODELS
+from anchorjax.tasks import TASKS
 
 _FOLDERS = ('models', 'tasks', 'training')
 _FILES = (
@@ -136,6 +140,10 @@ def _is_own(path: pathlib.Path) -> bool:
     )
 
 
+# Of the digests below: what a config named later would be imported later.
+for _class in (*TASKS.values(), *MODELS.values()):
+    if name_class(_class).startswith('anchorjax.'):
+        importlib.import_module(name_class(_class).partition(':')[0])
 _PYTHON = pathlib.Path(sysconfig.get_path('stdlib')).resolve()
 _ROOT = pathlib.Path(anchorjax.__file__).resolve().parent
 _PACKAGE = digest_package(_ROOT)  # at once: an edit from now on is not what runs

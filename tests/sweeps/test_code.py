@@ -4,13 +4,14 @@ import importlib
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import types
 
 import pytest
 
 import anchorjax
-from anchorjax import config, tasks
+from anchorjax import config, models, tasks
 from anchorjax.errors import ConfigError, StoreError
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import SweepFolder
@@ -99,6 +100,17 @@ def test_an_edit_of_any_source_of_the_package_changes_its_digest(tmp_path):
         before = after
     os.remove(tmp_path / FILES[0])
     assert FILES[0] not in code.digest_package(copy)
+
+
+@pytest.mark.slow
+def test_what_is_digested_is_imported_with_it():
+    """A file that is edited before a config names its task is not what was digested."""
+    line = 'import sys; from anchorjax.sweeps import code; print(*sys.modules)'
+    done = subprocess.run([sys.executable, '-c', line], capture_output=True, text=True)
+    imported = done.stdout.split()
+    for name in (*tasks.TASKS.values(), *models.MODELS.values()):
+        if isinstance(name, str):
+            assert name.partition(':')[0] in imported
 
 
 def link_nowhere(path: pathlib.Path) -> None:
