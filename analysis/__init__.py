@@ -18,9 +18,9 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   law         the designed experiment: which factors decide the solution
   report      one HTML page about a run
 
-The rooms p1 to p4, text_tasks and law have a file for each figure and their claims.py.
-Beside the packages: frame (members as a table), stats, claims (the rule of verdicts),
-figure (the command), first_look (what a sweep shows when it ends).
+The packages p1 to p4, text_tasks and law have a file for each figure and their
+claims.py. Beside them: frame (members as a table), stats, claims (the rule of
+verdicts), figure (the command), first_look (what a sweep shows when it ends).
 
 Shape suffixes besides those of the package anchorjax. Some figures use a letter
 otherwise; the docstring of their Result says so.

@@ -48,21 +48,21 @@ def run_figure(words: list[str]) -> None:
 def run_claims(words: list[str]) -> None:
     """Writes members.csv, verdicts.csv and verdicts.md of a paper."""
     parser = cli.Parser(prog='python -m analysis claims')
-    parser.add_argument('paper', choices=figure.ROOMS)
+    parser.add_argument('paper', choices=figure.PACKAGES)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument('--runs', nargs='+', metavar='FOLDER')
     source.add_argument('--members', type=cli.parse_file, metavar='CSV')
     parser.add_argument('--out', type=cli.parse_folder, required=True)
     flags = parser.parse_args(words)
     require_folder_for_tables(flags.out)
-    room = figure.import_claims(flags.paper)
+    package = figure.import_claims(flags.paper)
     if flags.members:
         members = frame.read_csv(flags.members)
     else:
         cli.use_compilation_cache()
-        members = frame.collect(frame.open_runs(flags.runs), room.tabulate)
+        members = frame.collect(frame.open_runs(flags.runs), package.tabulate)
     try:
-        table = claims.tabulate(room.CLAIMS, members)
+        table = claims.tabulate(package.CLAIMS, members)
     except KeyError as error:  # a column: --runs have all
         if not flags.members:
             raise
@@ -71,7 +71,7 @@ def run_claims(words: list[str]) -> None:
     texts = {
         'members.csv': format_csv(members),
         'verdicts.csv': format_csv(table),
-        'verdicts.md': claims.format_markdown(table, room.INTRODUCTION),
+        'verdicts.md': claims.format_markdown(table, package.INTRODUCTION),
     }
     for name, text in texts.items():
         files.write_text(flags.out / name, text)

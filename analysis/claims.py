@@ -234,7 +234,7 @@ def level(
     return estimate
 
 
-def share(column: str, border: float, group: Group) -> Estimator:
+def fraction_above(column: str, border: float, group: Group) -> Estimator:
     """The share of networks whose column is above the border."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
@@ -339,7 +339,7 @@ def ratio(column: str, first: Group, second: Group) -> Estimator:
     return estimate
 
 
-def change(
+def paired_difference(
     first: str,
     second: str,
     names: tuple[str, str],
@@ -398,23 +398,25 @@ def name_sides(
     )
 
 
-def find_named(room: ModuleType, run: Run) -> list[Claim]:
-    """The claims of a room that are about runs of this name."""
+def find_named(package: ModuleType, run: Run) -> list[Claim]:
+    """The claims of a package that are about runs of this name."""
     name = _name_run(run)
-    return [claim for claim in room.CLAIMS if name in claim.runs]
+    return [claim for claim in package.CLAIMS if name in claim.runs]
 
 
-def tabulate_run(claims: Sequence[Claim], room: ModuleType, run: Run) -> pd.DataFrame:
-    """What the networks of one run alone say to claims of a room.
+def tabulate_run(
+    claims: Sequence[Claim], package: ModuleType, run: Run
+) -> pd.DataFrame:
+    """What the networks of one run alone say to claims of a package.
 
     Raises:
       UserError: it has none that a claim can count.
     """
-    return tabulate(claims, frame.collect({_name_run(run): run}, room.tabulate))
+    return tabulate(claims, frame.collect({_name_run(run): run}, package.tabulate))
 
 
 def _name_run(run: Run) -> str:
-    """That of its folder, by which claims name it."""
+    """The folder's name; claims refer to runs by it."""
     return run.folder.workdir.resolve().name
 
 

@@ -1,6 +1,6 @@
 """One command for every figure: what a figure's module says, and how it is drawn.
 
-A figure is one file in one of the ROOMS, with
+A figure is one file in one of the PACKAGES, with
 
   TITLE, PAPER, CAPTION   words for the list, the page and the reader
   compute(subject, ...)   numbers: a DataFrame or a Dataset
@@ -17,8 +17,8 @@ network. Its other parameters are the flags of the command:
 
 A module with `command(words)` instead of these prints a text and reads its own flags.
 
-A figure of one's own needs no place in a room: --figures FOLDER finds it there, or in a
-package that Python can import.
+A figure of one's own needs no place there: --figures FOLDER finds it, or in a package
+that Python can import.
 """
 
 import argparse
@@ -52,7 +52,7 @@ from anchorjax.errors import UserError, nearest
 from anchorjax.limits import check_value
 from anchorjax.storage.reader import Run, open_run
 
-ROOMS = ('p1', 'p2', 'p3', 'p4', 'text_tasks', 'law')
+PACKAGES = ('p1', 'p2', 'p3', 'p4', 'text_tasks', 'law')
 # Words by which others look for a figure.
 SYNONYMS = {
     'pca': ('embedding', 'embedding_grid'),
@@ -166,11 +166,11 @@ def _require_complete(module: ModuleType, path: pathlib.Path) -> None:
 
 
 def _list_files() -> dict[str, str]:
-    """Paths for import of the modules in ROOMS, by the names of their files."""
+    """Paths for import of the modules in PACKAGES, by the names of their files."""
     files = {}
-    for room in ROOMS:
-        for path in sorted((ANALYSIS / room).glob('[!_.]*.py')):
-            files[path.stem] = f'analysis.{room}.{path.stem}'
+    for package in PACKAGES:
+        for path in sorted((ANALYSIS / package).glob('[!_.]*.py')):
+            files[path.stem] = f'analysis.{package}.{path.stem}'
     return files
 
 

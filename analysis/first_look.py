@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 from analysis import claims
 from analysis.drawing import style
-from analysis.figure import ROOMS, import_claims, name_module
+from analysis.figure import PACKAGES, import_claims, name_module
 from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
-from anchorjax import cli
 from anchorjax.errors import UserError, describe_failure
 from anchorjax.storage.reader import Run
 
+_MOST_TABLE_ROWS = 40
 SEEDS = 'grid.seed'  # other seeds are what a claim is about, too
 
 
@@ -29,7 +29,7 @@ def show_run(
     Raises:
       UserError: as `save_figures`.
     """
-    cli.print_members(run)
+    print(summarize_members(run))
     for line in describe_claims(run, overrides):
         print(line)
     paths = save_figures(run, folder)
@@ -37,6 +37,41 @@ def show_run(
         print(path)
     print(f'all figures in a page: python launch/report.py --run {run.folder.workdir}')
     return paths
+
+
+def summarize_members(run: Run) -> str:
+    """The table of trained members: point, loss, agreements, converged, solution."""
+    table = run.members
+    names = {'train_loss': 'loss', 'train_perplexity': 'perplexity'}
+    names |= _name_agreements(run) | {'converged': 'converged', 'solution': 'solution'}
+    axes = [axis for axis, values in run.experiment.axes.items() if len(values) > 1]
+    shown = [column for column in names if column in table]
+    trained = table[table.trained]
+    if not len(trained):
+        return 'no member is trained yet'
+    rows = trained[[*axes, *shown]].rename(columns=names).head(_MOST_TABLE_ROWS)
+    text = rows.to_string(index=False, float_format='{:.4g}'.format)
+    num_hidden = len(trained) - _MOST_TABLE_ROWS
+    if num_hidden > 0:
+        text += f'\n... and {num_hidden} more in members.csv'
+    num_diverged = int((trained.diverged >= 0).sum())
+    if num_diverged:
+        text += (
+            f'\n{num_diverged} members diverged '
+            '(column diverged of members.csv: the step)'
+        )
+    return text
+
+
+def _name_agreements(run: Run) -> dict[str, str]:
+    """{column of the table of members: heading} of the agreements to print."""
+    task = run.experiment.task.make()
+    if task.headings:
+        return dict(task.headings)
+    names = {}
+    for eval_set in task.eval_set_names:
+        names[f'{eval_set}_{task.trained_mapping}'] = eval_set
+    return names
 
 
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -77,12 +112,12 @@ def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
     lines = []
     if not len(find_usable(run.members)):
         return lines
-    for room in map(import_claims, ROOMS):
-        named = claims.find_named(room, run)
+    for package in map(import_claims, PACKAGES):
+        named = claims.find_named(package, run)
         if not named:
             continue
         try:
-            table = claims.tabulate_run(named, room, run)
+            table = claims.tabulate_run(named, package, run)
         except UserError as error:  # of another task than theirs, say: it is trained
             lines.append(f'no claims: {error}')
             continue

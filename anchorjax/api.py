@@ -16,20 +16,15 @@ from jax.sharding import Mesh
 from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.experiment import Experiment
-from anchorjax.storage.manifest import MANIFEST_FILE, describe_changed_code
+from anchorjax.storage.manifest import describe_changed_code
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.storage.sweep_folder import (
-    SweepFolder,
-    as_folder,
-    create_folder,
-    read_folder,
-)
+from anchorjax.storage.sweep_folder import SweepFolder, create_folder
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.checks import require_trainable
 from anchorjax.sweeps.code import digest_code
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.jobs import hold_shard
-from anchorjax.sweeps.plan import require_disk
+from anchorjax.sweeps.prepare import prepare, require_disk
 from anchorjax.sweeps.progress import Progress, ProgressBar
 from anchorjax.sweeps.publish import Draw, publish
 from anchorjax.sweeps.run import Report, ShouldStop, Warn, run_sweep
@@ -106,24 +101,23 @@ def train(
     if not (isinstance(shard, Shard) and 0 <= shard.index < shard.count):
         allowed = 'Shard(index, count) with 0 <= index < count'
         raise UserError(f'shard = {shard!r}: must be {allowed}')
-    workdir = as_folder(workdir)
     is_too_late = False
     if mesh is None:
         try:  # before anything else uses JAX
             use_every_core()
         except RuntimeError:
             is_too_late = True
-    finished = _find_finished(experiment, workdir, shard)
-    if finished is not None:
-        _warn_of_code(finished, warn)
-        with hold_shard(finished, shard):
+    prepared = prepare(experiment, workdir, shard)
+    workdir, begun = prepared.workdir, prepared.folder
+    if prepared.is_finished:
+        _warn_of_code(begun, warn)
+        with hold_shard(begun, shard):
             pass  # removes what killed jobs left
-        hosts.run_on_first(lambda: publish(finished, draw))
-        return Run(finished)
-    is_new = not (workdir / MANIFEST_FILE).exists()
-    if is_new:
+        hosts.run_on_first(lambda: publish(begun, draw))
+        return Run(begun)
+    if begun is None:
         require_trainable(experiment)
-    hosts.run_on_first(lambda: require_disk(experiment, workdir))
+    hosts.run_on_first(lambda: require_disk(prepared))
     if is_too_late:
         warn(
             'this process has used JAX before api.train, so it trains on '
@@ -133,9 +127,10 @@ def train(
         mesh = make_mesh(batch_devices=experiment.train.batch_devices)
     if device_bytes is None:
         device_bytes = min(hosts.gather(memory.device_bytes(mesh)))
-    environment = describe_environment(experiment, mesh, device_bytes, workdir)
+    before = begun.environments if begun else ()
+    environment = describe_environment(experiment, mesh, device_bytes, before)
     environment = add_data(environment, experiment)
-    if is_new:
+    if begun is None:
         memory.require_fit(experiment, mesh, environment.lanes, device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)
 
@@ -180,20 +175,3 @@ def _warn_of_code(finished: SweepFolder, warn: Warn) -> None:
             f'{changed}; its members stay as they are; use another --workdir to train '
             'them with this code'
         )
-
-
-def _find_finished(
-    experiment: Experiment, workdir: pathlib.Path, shard: Shard
-) -> SweepFolder | None:
-    """The folder of this sweep, if every member of the shard is trained.
-
-    To read it, it does not matter where it was trained.
-    """
-    if not hosts.broadcast((workdir / MANIFEST_FILE).exists()):
-        return None
-    folder = read_folder(workdir)
-    if folder.experiment != experiment:
-        return None
-    chunks = [folder.chunks[i] for i in chunks_of_shard(folder, shard)]
-    is_done = hosts.broadcast(all(chunk.folder.done for chunk in chunks))
-    return folder if is_done else None

@@ -26,8 +26,6 @@ from anchorjax import config, files
 from anchorjax.errors import CliError, ConfigError, UserError, is_temporary, nearest
 from anchorjax.experiment import Experiment
 from anchorjax.limits import declared_fields, read_meanings
-from anchorjax.storage.reader import Run
-from anchorjax.sweeps.plan import summarize_members
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
@@ -109,7 +107,7 @@ def _run(command: Callable[[], None]) -> None:
         LossyStream(sys.stdout).flush()
         sys.exit(EXIT_FAILED)
     except CliError as e:
-        # A full disk is no bad input, whoever found it.
+        # A full disk is not the user's mistake.
         code = EXIT_FAILED if is_temporary(e) else EXIT_USER_ERROR
         _exit(f'error: {e}', code)
     except OSError as e:
@@ -150,7 +148,7 @@ def print_usage(description: str | None) -> None:
 def run_subcommand(
     commands: Mapping[str, Callable[[list[str]], None]], description: str | None
 ) -> None:
-    """Runs the command that the first word names, on the others; UserError if none."""
+    """Dispatches to the subcommand in argv[1]; UserError if there is none."""
     name = sys.argv[1] if len(sys.argv) > 1 else ''
     if name in ('-h', '--help'):
         print_usage(description)
@@ -363,11 +361,6 @@ def parse_positive(text: str) -> float:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f'{text!r}: must be a positive number')
     return number
-
-
-def print_members(run: Run) -> None:
-    """Prints the table of members; see `summarize_members`."""
-    print(summarize_members(run))
 
 
 def use_compilation_cache() -> None:

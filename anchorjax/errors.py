@@ -47,7 +47,7 @@ class StoreUnavailable(StoreError, TemporaryError):
     """The folder of a sweep cannot be used now: in use by another, or its disk full."""
 
 
-class Damaged(StoreError):
+class CorruptFileError(StoreError):
     """The content of a file is not what was written: reading it again will not help."""
 
 

@@ -17,8 +17,8 @@ from anchorjax.grid import (
     name_axes,
 )
 from anchorjax.limits import above, are_distinct, at_least, at_most, below, check_fields
-from anchorjax.model import ModelConfig
-from anchorjax.task import TaskConfig
+from anchorjax.models import ModelConfig
+from anchorjax.tasks import TaskConfig
 
 AUTO = -1  # train.lanes: see sweeps/memory.py
 Precision = Literal['float32', 'tensorfloat32', 'bfloat16']
@@ -52,8 +52,8 @@ class OptimizerConfig:
     warmup_steps: Steps = 10 * P1_EPOCH  # from `floor` to the rate, linearly
     schedule_steps: Steps = 0  # its length with the warm-up; 0: train.num_steps
     floor: NotNegative = 1e-5  # rate before warm-up and after decay
-    # Whether a window of weight decay is as much stronger as it is shorter than
-    # training, so that every window has the same sum over the steps (PAPERS 4.2, E2b).
+    # Scale weight decay by num_steps / steps of the window, so that every window has
+    # the same total over training (PAPERS 4.2, E2b).
     equal_budget: bool = False
 
     def __post_init__(self) -> None:

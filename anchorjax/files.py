@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from anchorjax.errors import Damaged, StoreError, UserError, brief, describe_cause
+from anchorjax.errors import (
+    CorruptFileError,
+    StoreError,
+    UserError,
+    brief,
+    describe_cause,
+)
 
 # Name of a file that is being written: '.', 32 hex digits, '.', the final name.
 _TEMPORARY = '.' + '[0-9a-f]' * 32 + '.'
@@ -101,7 +107,12 @@ def append_line(path: pathlib.Path, text: str) -> None:
 
 
 def read_json(path: pathlib.Path) -> Any:
-    """The value in a JSON file; Damaged if it is not JSON, StoreError if unreadable."""
+    """The value in a JSON file.
+
+    Raises:
+      CorruptFileError: it is not JSON.
+      StoreError: it cannot be read.
+    """
     with report_in_one_line('read', path):
         data = path.read_bytes()
     return parse_json(data, str(path))
@@ -114,12 +125,12 @@ def parse_json(data: bytes | str, name: str) -> Any:
       name: what the text is, for the error.
 
     Raises:
-      Damaged: it is not JSON, or nested too deeply for Python.
+      CorruptFileError: it is not JSON, or nested too deeply for Python.
     """
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as e:
-        raise Damaged(f'{name} is not JSON: {brief(str(e))}') from None
+        raise CorruptFileError(f'{name} is not JSON: {brief(str(e))}') from None
 
 
 def write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
@@ -136,7 +147,7 @@ def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
     """The arrays of a file that `write_arrays` wrote.
 
     Raises:
-      Damaged: it is no whole archive, or a checksum in it differs.
+      CorruptFileError: it is no whole archive, or a checksum in it differs.
       StoreError: it cannot be read; the line has the cause.
     """
     try:
@@ -147,7 +158,7 @@ def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except zipfile.BadZipFile as e:
-        raise Damaged(
+        raise CorruptFileError(
             f'{path} is damaged ({brief(str(e))}); delete it to regenerate it'
         ) from e
     except Exception as e:  # NumPy raises many kinds

@@ -71,9 +71,10 @@ class Cohort(NamedTuple):
 
     @property
     def folder_name(self) -> str:
-        """Its name as that of one folder, e.g. 'path=data%2Fa'; other names, others.
+        """The name, escaped for use as a folder; distinct names stay distinct.
 
-        A value may be a path, and its '/' would lead into the folder of another cohort.
+        A value may be a path, whose '/' would lead into the folder of another cohort:
+        'path=data%2Fa'.
         """
         return self.name.replace('%', '%25').replace('/', '%2F')
 

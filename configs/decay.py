@@ -14,8 +14,8 @@ parts        - (beyond)         one part of a network starts large      5 minute
 paper_rates  P1 Figs 14 to 16   the decays between the ends are         225 networks:
                                 inferred                                GPUs
 
-P3's own size is the preset p3 of configs/phase.py; `model.own_gammas` gives a part of
-it a gamma of its own, as P3's code does. In all of these (3, 4) and (4, 3) are unseen.
+P3's own size is the preset p3 of configs/phase.py; `model.gamma_overrides` gives a part
+of it a gamma of its own, as P3's code does. In all of these (3, 4), (4, 3) are unseen.
 The sum of rate x decay over training, which says how far decay shrinks a weight, is 3.0
 at the default's decay of 1 and 1.6 at P3's, whose rate starts and ends at 1e-5; so
 0.3 here, with 0.9, is nearest to P3's 1, and only just. What was expected of the
@@ -66,7 +66,9 @@ def _parts(c: ConfigDict) -> None:
     c.grid.learning_rate = (4e-3,)
     c.grid.weight_decay = (0.01,)
     parts = ('embed', 'qk', 'vo', 'mlp')
-    c.static_axes = (('model.own_gammas', ((), *(((part, 0.3),) for part in parts))),)
+    c.static_axes = (
+        ('model.gamma_overrides', ((), *(((part, 0.3),) for part in parts))),
+    )
 
 
 def _paper_rates(c: ConfigDict) -> None:

@@ -122,7 +122,7 @@ def _attention(c: ConfigDict) -> None:
     c.grid.gamma = (0.6,)
     c.grid.weight_decay = (0.15,)
     c.grid.seed = (0, 1, 2, 3, 4)
-    c.static_axes = (('model.own_gammas', ((), (('qk', -0.2),))),)
+    c.static_axes = (('model.gamma_overrides', ((), (('qk', -0.2),))),)
 
 
 def _paper(c: ConfigDict) -> None:

@@ -27,8 +27,8 @@ from anchorjax.extras.corpora.official import (
     write_questions,
 )
 from anchorjax.sweeps.memory import format_bytes
-from anchorjax.tasks import ProntoqaConfig
 from anchorjax.tasks.corpus.token_files import LIST_FILE
+from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.prontoqa.worlds import Distractor, Ontology, Order
 
 OWN, PUBLIC = 'own', 'public'  # values of --source besides a path
@@ -163,7 +163,7 @@ def prepare_corpus(flags: argparse.Namespace) -> None:
     files = find_files(flags)
     size = format_bytes(sum(files.sizes.values()))
     print(f'{len(files.paths)} files, {size}', flush=True)
-    wanted = texts.Wanted(flags.field, flags.sets)
+    wanted = texts.RowFilter(flags.field, flags.sets)
     if tokenizer is None:
         words = list_texts(files.paths, wanted)
         vocabulary, share = tokenizers.count_words(words, flags.most_words)
@@ -211,7 +211,7 @@ def make_tokenizer(flags: argparse.Namespace) -> tokenizers.Tokenizer | None:
     return None
 
 
-def list_texts(paths: list[str], wanted: texts.Wanted) -> Iterator[str]:
+def list_texts(paths: list[str], wanted: texts.RowFilter) -> Iterator[str]:
     for path in paths:
         for text in texts.read_texts(path, wanted):
             yield text or ''

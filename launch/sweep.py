@@ -12,10 +12,10 @@ import pathlib
 from analysis.first_look import show_run
 from anchorjax import api, cli
 from anchorjax.errors import UserError
-from anchorjax.storage.manifest import find_sweep
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps import plan
-from anchorjax.sweeps.checks import require_trainable
+from anchorjax.sweeps.checks import require_models, require_trainable
+from anchorjax.sweeps.prepare import prepare, require_disk
 from anchorjax.sweeps.progress import ProgressBar
 from anchorjax.sweeps.shards import parse_shard
 from anchorjax.sweeps.signals import catch_stop
@@ -40,10 +40,12 @@ def command() -> None:
     cli.use_compilation_cache()
 
     with cli.lose_output(), catch_stop() as should_stop, hosts.silence_others():
-        hosts.run_on_first(lambda: find_sweep(workdir, experiment))
-        planned = plan.make_plan(experiment, workdir, shard)
+        prepared = prepare(experiment, workdir, shard)
+        if prepared.folder is None:
+            require_models(experiment)  # which the plan looks into
+        planned = plan.make_plan(prepared)
         print(planned.text, *plan.describe_data(experiment), sep='\n', flush=True)
-        hosts.run_on_first(lambda: plan.require_disk(experiment, workdir))
+        hosts.run_on_first(lambda: require_disk(prepared))
         if flags.dry_run:
             require_trainable(experiment)
             return

@@ -17,6 +17,7 @@ from anchorjax import cli, models
 from anchorjax.errors import UserError
 from anchorjax.hashing import digest_file
 from anchorjax.models import gpt2_weights
+from anchorjax.models.gpt2 import GPT2Config
 from anchorjax.storage.reader import open_run
 
 
@@ -32,7 +33,7 @@ def show(words: list[str]) -> None:
     flags = parser.parse_args(words)
     path = gpt2_weights.find_weights(flags.weights)
     fields, vocab = gpt2_weights.read_sizes(path)
-    model = models.GPT2Config(**fields)
+    model = GPT2Config(**fields)
     leaves = jax.tree.leaves(models.abstract_params(model, vocab))
     number = sum(leaf.size for leaf in leaves)
     print(f'{path}: GPT-2, {vocab:,} tokens, {number:,} parameters')
@@ -54,7 +55,7 @@ def export(words: list[str]) -> None:
     step = point.pop('step', 'last')
     run = open_run(flags.run)
     model = run.experiment_of(**point).model
-    if not isinstance(model, models.GPT2Config):
+    if not isinstance(model, GPT2Config):
         raise UserError(f'{flags.run}: model {model.name!r}: must be gpt2')
     if flags.out.exists():
         raise UserError(f'{flags.out}: exists; give another --out')

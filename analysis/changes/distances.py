@@ -13,7 +13,7 @@ from analysis.changes.kernels import kernel_distance, tangent_kernel
 from analysis.members.member import Member, make_apply, program_of
 from anchorjax import numerics
 from anchorjax.caching import cache
-from anchorjax.model import ModelConfig
+from anchorjax.models import ModelConfig
 
 
 def measure_change(start: Member, end: Member, number: int) -> dict[str, float]:

@@ -18,7 +18,7 @@ import numpy as np
 from analysis.members.member import Member, make_apply, program_of
 from anchorjax import numerics
 from anchorjax.caching import cache
-from anchorjax.model import Edit, ModelConfig
+from anchorjax.models import Edit, ModelConfig
 
 Array = jax.Array | np.ndarray
 

@@ -10,7 +10,7 @@ from analysis.tables.text import (
     format_range,
     format_records,
 )
-from anchorjax.storage.solution import SOLUTIONS, list_names, name_thirds
+from anchorjax.tasks.solution import SOLUTIONS, list_names, name_thirds
 
 AGREEMENT = {
     'composed': 'unseen_composed',

@@ -30,7 +30,7 @@ from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
 from anchorjax import cli, files
 from anchorjax.errors import UserError
-from anchorjax.storage.solution import UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
 TITLE = 'The law: what one factor changes'
 PAPER = 'ours'

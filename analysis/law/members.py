@@ -21,9 +21,9 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.limits import check_value
-from anchorjax.model import ModelConfig
+from anchorjax.models import ModelConfig
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import classify_members
+from anchorjax.tasks.solution import classify_members
 
 TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'  # kinds of exception
 TITLES_OF_EXCEPTIONS = {TRAINED: 'exception trained', NONE: 'no exception'}
@@ -54,7 +54,7 @@ FACTORS = {
     'depth': Factor('depth', int),
     'num_steps': Factor('steps', int),
     'gamma': Factor('γ', float),
-    # 0 unless `model.own_gammas` gives W_Q and W_K a γ of their own.
+    # 0 unless `model.gamma_overrides` gives W_Q and W_K a γ of their own.
     'qk_offset': Factor('γ of W_Q, W_K less γ', float),
 }
 NAMES = list(FACTORS)
@@ -162,10 +162,10 @@ def describe_factors(experiment: Experiment, gamma: float) -> dict[str, Any]:
 
 def measure_qk_offset(model: ModelConfig, gamma: float) -> float:
     """By how much the γ of W_Q and W_K is above that of all other parts."""
-    own_gammas = dict(getattr(model, 'own_gammas', ()))
-    if 'qk' not in own_gammas:
+    gamma_overrides = dict(getattr(model, 'gamma_overrides', ()))
+    if 'qk' not in gamma_overrides:
         return 0.0
-    return float(np.round(own_gammas['qk'] - gamma, 6))  # 0.6 - 0.4 is not 0.2
+    return float(np.round(gamma_overrides['qk'] - gamma, 6))  # 0.6 - 0.4 is not 0.2
 
 
 def find_other_differences(runs: Iterable[Run]) -> list[str]:
@@ -175,9 +175,9 @@ def find_other_differences(runs: Iterable[Run]) -> list[str]:
         for cohort in run.experiment.cohorts():
             experiment = run.experiment.for_cohort(cohort)
             fields = flatten_dict(config.to_dict(experiment), sep='.')
-            own_gammas = dict(fields.get('model.own_gammas', ()))
-            own_gammas.pop('qk', None)  # that of W_Q and W_K is a factor
-            fields['model.own_gammas'] = own_gammas
+            gamma_overrides = dict(fields.get('model.gamma_overrides', ()))
+            gamma_overrides.pop('qk', None)  # that of W_Q and W_K is a factor
+            fields['model.gamma_overrides'] = gamma_overrides
             for path, value in fields.items():
                 values.setdefault(path, set()).add(str(value))
     lines = []

@@ -54,7 +54,7 @@ def list_measures(run: Run) -> list[Measure]:
             answers.append(Measure(AGREEMENT, eval_set, mapping))
         tokens.append(Measure(TOKENS, eval_set, task.trained_mapping))
         losses.append(Measure(LOSS, eval_set, ''))
-    if task.is_text_alone:
+    if task.is_language_modeling:
         return tokens + losses
     return answers if task.last_only else answers + tokens
 

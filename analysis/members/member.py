@@ -5,7 +5,7 @@
   member.forward(tokens_BT).blocks[0].Attn
 
 Nothing here depends on how the model is built: activations are those that
-`anchorjax.model` names, and parameters are found by their paths.
+`anchorjax.models` names, and parameters are found by their paths.
 """
 
 import math
@@ -22,7 +22,7 @@ from anchorjax.caching import cache
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, random_key
-from anchorjax.model import Activations, ModelConfig
+from anchorjax.models import Activations, ModelConfig
 from anchorjax.storage.reader import Run
 
 _PART = 2**15  # training examples that are drawn at once

@@ -18,7 +18,7 @@ from analysis.frame import find_usable
 from analysis.members.columns import list_static_axes, list_varying_axes
 from analysis.tables.text import format_level
 from anchorjax.errors import UserError
-from anchorjax.storage.solution import UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
 TITLE = 'Answers by γ'
 PAPER = 'P1 Fig 2'

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis.changes.moments import find_first
+from analysis.changes.crossings import find_first
 from analysis.drawing import style
 from analysis.members.point import complete_point, name_point
 from anchorjax.errors import UserError
@@ -61,7 +61,7 @@ def compute(
     result = curves[['train_loss', 'eval_set_loss', 'agreement']]
     result = result.transpose('step', 'eval_set', 'mapping')
     steps = result.step.values
-    moments = find_moments(steps, result.agreement.values, threshold, tolerance)
+    moments = find_events(steps, result.agreement.values, threshold, tolerance)
     for name, values in moments.items():
         result[name] = (('eval_set', 'mapping'), values)
     # An epoch is num_train examples.
@@ -74,7 +74,7 @@ def compute(
     )
 
 
-def find_moments(
+def find_events(
     step_S: np.ndarray, agreement_SX: np.ndarray, threshold: float, tolerance: float
 ) -> dict[str, np.ndarray]:
     """The moments of a curve along the first axis, for each entry of the others.

@@ -31,7 +31,7 @@ from analysis.members.selection import find_row_axis, require_heldout_eval_set
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import NOT_CONVERGED, SOLUTIONS, name_ends
+from anchorjax.tasks.solution import NOT_CONVERGED, SOLUTIONS, name_ends
 
 TITLE = 'Distance from the initialization'
 PAPER = 'ours'

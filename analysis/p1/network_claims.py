@@ -17,14 +17,14 @@ from analysis.claims import (
     above,
     below,
     difference,
+    fraction_above,
     level,
-    share,
 )
 from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
 from analysis.spectra import single_thread
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import UNSEEN_MAPPINGS, classify_members
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS, classify_members
 
 SURVIVE = 0.1  # of the answers: the edge that was cut is not needed
 DRAWS = 16  # random sets of edges beside those of P1
@@ -38,7 +38,7 @@ RATES = (
     'rates_32_3.125e-3',
     'rates_32_3.4375e-3',
 )  # P1's nine learning rates
-# With the lowest, middle and highest of them. The others test what was said of these.
+# The lowest, middle and highest were explored; the others are the test.
 LOOKED_INTO = RATES[:2]
 LARGE = Group('large', {'gamma': 0.865})
 SMALL = Group('small', {'gamma': 1.38})
@@ -157,7 +157,7 @@ def list_edges(networks: str, width: str, runs: tuple[str, ...]) -> list[Claim]:
             source,
             'Symmetric networks in which one of these edges is not needed.',
             runs,
-            share('shown_edge_cut', SURVIVE, SYMMETRIC),
+            fraction_above('shown_edge_cut', SURVIVE, SYMMETRIC),
         ),
         Claim(
             f'{networks}.alone',

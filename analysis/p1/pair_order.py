@@ -23,7 +23,7 @@ from analysis.members.point import name_point
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import SOLVED, UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import SOLVED, UNSEEN_MAPPINGS
 
 TITLE = 'Order of the pair'
 PAPER = 'ours'

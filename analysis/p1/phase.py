@@ -23,7 +23,7 @@ from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.columns import list_axes, list_static_axes, list_varying_axes
 from anchorjax.errors import UserError
-from anchorjax.storage.solution import SEEN_ENOUGH, UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import SEEN_ENOUGH, UNSEEN_MAPPINGS
 
 TITLE = 'Phase diagram'
 PAPER = 'P1 Fig 2 (a, b)'

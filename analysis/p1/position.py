@@ -14,7 +14,7 @@ from analysis.drawing import style
 from analysis.members.point import complete_point
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import UNSEEN_MAPPINGS, is_half_and_half
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS, is_half_and_half
 
 TITLE = 'Answers by position'
 PAPER = 'ours'

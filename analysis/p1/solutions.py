@@ -23,14 +23,14 @@ from analysis.tables.text import (
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from anchorjax.storage.solution import (
+from anchorjax.tasks.anchors import AnchorsConfig
+from anchorjax.tasks.solution import (
     DIVERGED,
     NOT_CONVERGED,
     list_names,
     name_ends,
     name_thirds,
 )
-from anchorjax.tasks.anchors import AnchorsConfig
 
 TITLE = 'Solutions'
 PAPER = 'any sweep of anchors'

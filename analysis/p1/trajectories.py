@@ -22,7 +22,7 @@ from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
 TITLE = "P1's pair of γ over training"
 PAPER = 'P1 Fig 2, PAPERS 1.7'

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import Lag, compare_moments, divide_lags
+from analysis.changes.crossings import Lag, compare_crossings, divide_lags
 from analysis.claims import (
     EARLIER,
     RATIO,
@@ -21,10 +21,10 @@ from analysis.claims import (
     Side,
     above,
     below,
-    change,
     difference,
     level,
     pair,
+    paired_difference,
     within,
 )
 from analysis.p2 import members
@@ -55,7 +55,7 @@ def measure_lag(
 ) -> Lag:
     """How many times later the slow moment of a group is than the other's fast one."""
     pairs = pair(table, (slow, slow_group.levels), (fast, fast_group.levels))
-    return compare_moments(pairs.first, pairs.second, table.num_steps.max())
+    return compare_crossings(pairs.first, pairs.second, table.num_steps.max())
 
 
 def lag(
@@ -115,7 +115,7 @@ def at_small(
     possible: stats.Possible = stats.COSINE,
 ) -> Estimator:
     """One column less another, of the networks with a small initialization."""
-    return change(first, second, names, SMALL.levels, possible)
+    return paired_difference(first, second, names, SMALL.levels, possible)
 
 
 def list_order(

@@ -15,7 +15,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis import frame, stats
-from analysis.changes.moments import compare_moments
+from analysis.changes.crossings import compare_crossings
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.p2 import networks
@@ -52,7 +52,7 @@ def compute(run: Run) -> xr.Dataset:
     accuracy = curves.agreement.sel(mapping='assigned', drop=True)
     result = xr.Dataset({'loss': curves.eval_set_loss, 'accuracy': accuracy})
     threshold = networks.LEARNED * math.log(run.experiment.task.vocab)
-    result['moment'] = networks.find_moments(result.loss, threshold)
+    result['moment'] = networks.time_to_threshold(result.loss, threshold)
     return result.assign_attrs(threshold=threshold)
 
 
@@ -78,7 +78,7 @@ def describe_lag(panel: xr.Dataset) -> str:
     """'memory / reasoning at least 2.1 [1.9, 2.3]', and the train loss."""
     moments = panel.moment.fillna(np.inf).to_pandas()
     last = float(panel.step[-1])
-    lag = compare_moments(moments.memory, moments.reasoning_train, last)
+    lag = compare_crossings(moments.memory, moments.reasoning_train, last)
     words = 'neither is learned'
     if len(lag.ratios):
         ratio = stats.format_mean(stats.ratio_interval(lag.ratios))

@@ -22,11 +22,11 @@ import pandas as pd
 import xarray as xr
 
 from analysis import frame
-from analysis.changes.moments import find_crossings
+from analysis.changes.crossings import find_crossings
 from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.selection import find_common_steps
 from anchorjax.storage.reader import Run
-from anchorjax.tasks import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 
 TASK = 'memory_reasoning'
 # 'both' is all anchors, to see whether the kinds differ from each other.
@@ -72,7 +72,7 @@ def choose_snapshots(
 ) -> tuple[list[int], dict[str, int]]:
     """(the snapshots after the start that these networks have, early and late)."""
     snapshots = find_snapshots(run, members)
-    moment = find_reasoning_moment(run, members)
+    moment = find_reasoning_crossing(run, members)
     early = find_last_before(snapshots, moment)
     return snapshots, {'early': early, 'late': find_late(run, snapshots)}
 
@@ -122,7 +122,7 @@ def read_curves(run: Run, members: pd.DataFrame) -> xr.Dataset:
     return labelled.transpose('member', 'step', 'eval_set', ...)
 
 
-def find_moments(loss: xr.DataArray, threshold: float) -> xr.DataArray:
+def time_to_threshold(loss: xr.DataArray, threshold: float) -> xr.DataArray:
     """The step at which each loss [member, step, kind] falls below a threshold.
 
     [member, kind]; NaN: never.
@@ -177,14 +177,14 @@ def find_last_before(steps: list[int], moment: float) -> int:
     return before[-1] if before else steps[0]
 
 
-def find_reasoning_moment(run: Run, members: pd.DataFrame) -> float:
+def find_reasoning_crossing(run: Run, members: pd.DataFrame) -> float:
     """The step at which reasoning is learned at the largest gamma; NaN: never.
 
     The median of the members that learn it.
     """
     largest = members[members.gamma == members.gamma.max()]
     loss = read_curves(run, largest).eval_set_loss.sel(eval_set=['reasoning_train'])
-    moments = find_moments(loss, LEARNED * math.log(run.experiment.task.vocab))
+    moments = time_to_threshold(loss, LEARNED * math.log(run.experiment.task.vocab))
     return float(moments.median())
 
 

@@ -68,7 +68,7 @@ def compute(run: Run) -> xr.Dataset:
     result = xr.Dataset({'loss': loss, 'heldout': loss.copy(data=heldout.values)})
     described = describe_sources(run.experiment.task)
     result['entropy'] = ('source', [described[source][1] for source in SOURCES])
-    result['moment'] = networks.find_moments(loss / result.entropy, SHARE)
+    result['moment'] = networks.time_to_threshold(loss / result.entropy, SHARE)
     result['delta'] = compare_losses(loss)
     aligned = networks.follow(run, members, [0, *snapshots], measure_cosines)
     result['cosine'] = aligned.cosine.rename(step='snapshot')

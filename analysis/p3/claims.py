@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import Lag, compare_moments, divide_lags
+from analysis.changes.crossings import Lag, compare_crossings, divide_lags
 from analysis.claims import (
     CORRELATION,
     EARLIER,
@@ -29,10 +29,10 @@ from analysis.claims import (
     above,
     at_gamma,
     average_flags,
-    change,
     difference,
     measure,
     pair,
+    paired_difference,
     ratio,
     select,
     select_pairs,
@@ -57,7 +57,7 @@ def measure_growth(table: pd.DataFrame, column: str) -> Lag:
     """The time with five wrong pairs by that with none."""
     table = table.fillna({column: np.inf})
     pairs = pair(table, (column, {'complexity': 5}), (column, {'complexity': 0}))
-    return compare_moments(pairs.first, pairs.second, table.last_epoch.max())
+    return compare_crossings(pairs.first, pairs.second, table.last_epoch.max())
 
 
 def growth(column: str, group: Group) -> Estimator:
@@ -229,7 +229,9 @@ CLAIMS = (
         'Between memory and reasoning, where nothing is composed, the unseen pair and '
         'its reverse get the same answer more often than another pair gets it.',
         ('decay',),
-        change('commutativity', 'chance', ('reverse', 'another'), {'gamma': 0.7}),
+        paired_difference(
+            'commutativity', 'chance', ('reverse', 'another'), {'gamma': 0.7}
+        ),
         above(0, EARLIER),
     ),
     Claim(
@@ -253,7 +255,7 @@ CLAIMS = (
         'Ours, on P3 Fig 3',
         'The best record of training is higher than the last one.',
         ('decay',),
-        change('best_record', 'unseen_composed', ('best', 'last'), {}),
+        paired_difference('best_record', 'unseen_composed', ('best', 'last'), {}),
     ),
     *list_trends(),
 )

@@ -20,7 +20,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis import frame
-from analysis.changes.moments import find_crossings, find_first
+from analysis.changes.crossings import find_crossings, find_first
 from analysis.drawing import style
 from analysis.members.columns import name_gamma
 from analysis.members.point import Point

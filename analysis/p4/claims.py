@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import compare_moments
+from analysis.changes.crossings import compare_crossings
 from analysis.claims import (
     DIFFERENCE,
     EARLIER,
@@ -29,13 +29,13 @@ from analysis.claims import (
     Group,
     Side,
     above,
-    change,
     difference,
+    fraction_above,
     level,
     measure,
     pair,
+    paired_difference,
     rank_correlation,
-    share,
     within,
 )
 from analysis.p4 import members, start_or_end
@@ -169,7 +169,7 @@ def lag(first: Group, second: Group) -> Estimator:
         table = table.fillna({'moment': np.inf})
         groups = [('moment', group.levels) for group in (first, second)]
         pairs = pair(table, *groups)
-        found = compare_moments(pairs.first, pairs.second, last)
+        found = compare_crossings(pairs.first, pairs.second, last)
         sides = []
         for group, steps in ((first, found.slow), (second, found.fast)):
             sides.append(Side(group.name, stats.mean_interval(steps, stats.POSITIVE)))
@@ -314,7 +314,7 @@ CLAIMS = (
         'seeds',
         'With a window in the middle and γ 1.1, most of twelve seeds answer more than '
         'half of the unseen pairs.',
-        share('unseen', 0.5, LARGE),
+        fraction_above('unseen', 0.5, LARGE),
     ),
     explore(
         'e08.w32.gamma',
@@ -343,7 +343,7 @@ CLAIMS = (
         'scan',
         'SCAN: without decay the share of right tokens falls after a third of '
         'training.',
-        change(
+        paired_difference(
             'unseen_third',
             'unseen',
             ('a third of the way', 'at the end'),
@@ -357,7 +357,9 @@ CLAIMS = (
         'onset',
         'Composition shows when decay stops: accuracy rises more in the eighth of '
         'training after a window than in the quarter inside it.',
-        change('rise_after', 'rise_inside', ('after', 'inside'), {}, stats.CHANGE),
+        paired_difference(
+            'rise_after', 'rise_inside', ('after', 'inside'), {}, stats.CHANGE
+        ),
     ),
     explore(
         'e06.w32.end_or_start',

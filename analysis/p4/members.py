@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame
-from analysis.changes.moments import find_first
+from analysis.changes.crossings import find_first
 from analysis.p4.nulls import score_null
 from anchorjax.errors import UserError
 from anchorjax.grid import WINDOWS, axis_label

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.members.member import draw_eval_sets, draw_training
 from anchorjax.caching import cache
-from anchorjax.task import Batch, TaskConfig
+from anchorjax.tasks import Batch, TaskConfig
 
 
 def score_null(config: TaskConfig, seed: int) -> float:

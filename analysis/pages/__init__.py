@@ -25,13 +25,13 @@ import numpy as np
 import pandas as pd
 
 from analysis import claims, stats
-from analysis.figure import ROOMS, import_claims
+from analysis.figure import PACKAGES, import_claims
 from analysis.pages import gallery
 from analysis.pages.gallery import GALLERY
 
 FOLDER = pathlib.Path(__file__).parent
 ROOT = FOLDER.parents[1]
-PAPERS = {f'analysis/gallery/{room}/README.md': room for room in ROOMS}
+PAPERS = {f'analysis/gallery/{package}/README.md': package for package in PACKAGES}
 TEMPLATES = {
     'README.md': 'README.md.j2',
     'RESULTS.md': 'RESULTS.md.j2',
@@ -230,7 +230,7 @@ def read_rows(paper: str) -> dict[str, Row]:
 def read_rooms() -> dict[str, SimpleNamespace]:
     """The rows of all papers by their addresses: p1.fig02.w400_d2.composed."""
     root = SimpleNamespace()
-    for paper in ROOMS:
+    for paper in PACKAGES:
         for address, row in read_rows(paper).items():
             *path, name = address.split('.')
             place = root
@@ -301,15 +301,19 @@ def render(page: str) -> str:
 def _list_contents(page: str) -> dict[str, Any]:
     """What the template of a page of the gallery goes through."""
     if page in PAPERS:
-        room = PAPERS[page]
+        package = PAPERS[page]
         return {
-            'room': room,
-            'title': gallery.TITLES.get(room, room.upper()),
-            'introduction': import_claims(room).INTRODUCTION,
-            'sections': gallery.list_sections(room, read_rows(room)),
+            'package': package,
+            'title': gallery.TITLES.get(package, package.upper()),
+            'introduction': import_claims(package).INTRODUCTION,
+            'sections': gallery.list_sections(package, read_rows(package)),
         }
     if TEMPLATES[page] == 'gallery.md.j2':
-        return {'rows': gallery.list_rows({room: read_rows(room) for room in ROOMS})}
+        return {
+            'rows': gallery.list_rows(
+                {package: read_rows(package) for package in PACKAGES}
+            )
+        }
     return {}
 
 

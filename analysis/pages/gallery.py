@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from analysis.figure import ROOMS, find_figures, name_module
+from analysis.figure import PACKAGES, find_figures, name_module
 
 FOLDER = pathlib.Path(__file__).parent
 GALLERY = FOLDER.parents[1] / 'analysis' / 'gallery'
@@ -66,14 +66,15 @@ def read_words() -> dict[str, Any]:
     return tomllib.loads((FOLDER / 'gallery.toml').read_text())
 
 
-def name_room(module: ModuleType) -> str:
+def name_package(module: ModuleType) -> str:
     """'p1' of analysis.p1.cosine: the folder of a module and of its pictures."""
     return module.__name__.split('.')[1]
 
 
 def list_figures(module: ModuleType) -> set[str]:
-    """{'fig12', 'fig13'}: what its PAPER says of the paper that its room is about."""
-    paper = 'P1' if name_room(module) == 'text_tasks' else name_room(module).upper()
+    """{'fig12', 'fig13'}: what its PAPER says of the paper of its package."""
+    package = name_package(module)
+    paper = 'P1' if package == 'text_tasks' else package.upper()
     figures = set()
     for name, kind, text in _OF_PAPER.findall(module.PAPER):
         if name == paper:
@@ -92,7 +93,7 @@ def read_picture(path: pathlib.Path) -> Picture:
     """What a picture is, by its folder and its name.
 
     Raises:
-      LookupError: no module of this room draws it.
+      LookupError: no module of this package draws it.
     """
     prefixed = _PREFIX.fullmatch(path.stem)
     kind, numbers, rest = prefixed.groups() if prefixed else ('', '', path.stem)
@@ -100,7 +101,7 @@ def read_picture(path: pathlib.Path) -> Picture:
     names = []
     for name, module in find_figures().items():
         is_named = f'{rest}_'.startswith(f'{name}_')
-        if is_named and name_room(module) == path.parent.name:
+        if is_named and name_package(module) == path.parent.name:
             names.append(name)
     if not names:
         raise LookupError(f'{path}: no module of analysis/{path.parent.name} draws it')
@@ -109,8 +110,8 @@ def read_picture(path: pathlib.Path) -> Picture:
     return Picture(path, module, tuple(figures), rest[len(name) + 1 :])
 
 
-def list_pictures(room: str) -> list[Picture]:
-    return [read_picture(path) for path in sorted((GALLERY / room).glob('*.png'))]
+def list_pictures(package: str) -> list[Picture]:
+    return [read_picture(path) for path in sorted((GALLERY / package).glob('*.png'))]
 
 
 def read_numbers(path: pathlib.Path) -> pd.DataFrame | xr.Dataset:
@@ -133,7 +134,7 @@ def name_section(figure: str) -> str:
     return ' '.join(filter(None, ((paper or '').upper(), version, name)))
 
 
-def list_sections(room: str, rows: dict[str, Any]) -> list[Section]:
+def list_sections(package: str, rows: dict[str, Any]) -> list[Section]:
     """The page of a paper: figures, experiments, sections, and what is ours.
 
     Args:
@@ -142,7 +143,7 @@ def list_sections(room: str, rows: dict[str, Any]) -> list[Section]:
     sections: dict[str, Section] = {}
     order: dict[str, tuple] = {}
     contents = []
-    for picture in list_pictures(room):
+    for picture in list_pictures(package):
         contents.append((next(iter(picture.figures), ''), 'pictures', picture))
     for address, row in rows.items():
         contents.append((address.split('.')[1], 'rows', row))
@@ -167,28 +168,28 @@ def list_drawn() -> list[ModuleType]:
     """The modules that draw a figure of a paper, by paper and place."""
     modules = []
     for module in find_figures().values():
-        if list_figures(module) and name_room(module) in ROOMS:
+        if list_figures(module) and name_package(module) in PACKAGES:
             modules.append(module)
     return modules
 
 
-def list_rows(rooms: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def list_rows(packages: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of the gallery's table, in the order of gallery.toml.
 
     Args:
-      rooms: the rows of claims by address, by paper.
+      packages: the rows of claims by address, by paper.
     """
     table = []
     for row in read_words()['rows']:
         module = find_figures()[row['figure']]
-        room = name_room(module)
-        path = GALLERY / room / f'{row.get("picture", "")}.png'
-        claim = rooms[room][row['claim']] if 'claim' in row else None
+        package = name_package(module)
+        path = GALLERY / package / f'{row.get("picture", "")}.png'
+        claim = packages[package][row['claim']] if 'claim' in row else None
         table.append(
             {
                 'paper': row.get('paper', module.PAPER),
                 'title': module.TITLE,
-                'room': room,
+                'package': package,
                 'name': name_module(module),
                 'picture': path.relative_to(GALLERY) if 'picture' in row else None,
                 'claim': claim,

@@ -9,7 +9,7 @@ from analysis.members.selection import rank_towards
 from analysis.names import name_network
 from analysis.report.subject import Subject
 from anchorjax.grid import short_name
-from anchorjax.storage.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
+from anchorjax.tasks.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
 
 
 class Choice(NamedTuple):

@@ -14,8 +14,9 @@ from anchorjax.errors import describe_failure
 from anchorjax.storage.reader import Run
 
 ROOT = pathlib.Path(__file__).parents[2]
-# The rooms whose claims are about a task; the first one, unless another names the run.
-ROOMS = {
+# The packages whose claims are about a task; the first one, unless another names the
+# run.
+PACKAGES = {
     'anchors': ('p1', 'p3'),
     'memory_reasoning': ('p2',),
     'mixture': ('p2',),
@@ -36,14 +37,14 @@ def check_claims(run: Run, page: pathlib.Path) -> dict[str, Any]:
     Args:
       page: where the page will be.
     """
-    paper, room = _find_room(run)
-    if room is None:
+    paper, package = _find_package(run)
+    if package is None:
         return {'paper': paper, 'total': 0, 'rows': []}
-    named = claims.find_named(room, run)
+    named = claims.find_named(package, run)
     rows, failure = [], ''
     if named:
         try:
-            rows = _list_rows(named, room, run)
+            rows = _list_rows(named, package, run)
         except Exception as error:  # of any kind: the rest of the page is written
             failure = describe_failure(error)
     gallery = pathlib.Path('analysis', 'gallery', paper, 'README.md')
@@ -52,35 +53,35 @@ def check_claims(run: Run, page: pathlib.Path) -> dict[str, Any]:
         link = os.path.relpath(ROOT / gallery, page.resolve().parent)
     return {
         'paper': NAMES.get(paper, paper.upper()),
-        'introduction': room.INTRODUCTION,
+        'introduction': package.INTRODUCTION,
         'rows': rows,
-        'total': len(room.CLAIMS),
+        'total': len(package.CLAIMS),
         'named': len(named),
         'least': claims.EARLIER,
         'failure': failure,
-        'command': _write_command(paper, room),
+        'command': _write_command(paper, package),
         'gallery': str(gallery),
         'link': link,
     }
 
 
-def _find_room(run: Run) -> tuple[str, ModuleType | None]:
+def _find_package(run: Run) -> tuple[str, ModuleType | None]:
     """(paper, its claims); (task, None) of a task about which none are checked."""
     task = run.experiment.task.name
-    if task not in ROOMS:
+    if task not in PACKAGES:
         return task.replace('_', ' '), None
-    rooms = {paper: figure.import_claims(paper) for paper in ROOMS[task]}
-    for paper, room in rooms.items():
-        if claims.find_named(room, run):
-            return paper, room
-    return next(iter(rooms.items()))
+    packages = {paper: figure.import_claims(paper) for paper in PACKAGES[task]}
+    for paper, package in packages.items():
+        if claims.find_named(package, run):
+            return paper, package
+    return next(iter(packages.items()))
 
 
 def _list_rows(
-    named: list[claims.Claim], room: ModuleType, run: Run
+    named: list[claims.Claim], package: ModuleType, run: Run
 ) -> list[dict[str, Any]]:
     """The rows that have a number: those with a rule only if it was applied."""
-    table = claims.tabulate_run(named, room, run)
+    table = claims.tabulate_run(named, package, run)
     words = claims.write_words(table).to_dict('records')
     rows = []
     for claim, n, row in zip(named, table.n, words, strict=True):
@@ -90,10 +91,10 @@ def _list_rows(
     return rows
 
 
-def _write_command(paper: str, room: ModuleType) -> str:
-    """The command that decides all claims of a room, with the runs that they name."""
+def _write_command(paper: str, package: ModuleType) -> str:
+    """The command that decides all claims of a package, with the runs they name."""
     runs = {}  # an ordered set
-    for claim in room.CLAIMS:
+    for claim in package.CLAIMS:
         for run in claim.runs:
             runs[f'runs/{run}'] = claim
     words = ' '.join(runs)

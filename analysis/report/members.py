@@ -15,10 +15,10 @@ from analysis.names import name_network
 from analysis.report.numbers import shorten
 from analysis.report.subject import Subject
 from analysis.vectors import order
-from anchorjax.errors import Damaged, UserError
+from anchorjax.errors import CorruptFileError, UserError
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
 DIGITS = 4  # of a number on the page
 CURVE_DIGITS = 3  # more cannot be seen, and thousands of curves add up
@@ -79,7 +79,7 @@ def _describe_status(run: Run, row: pd.Series) -> str:
 def _list_numbers(subject: Subject, row: pd.Series) -> dict[str, Any]:
     numbers = {'training loss': float(row.train_loss)}
     for one in subject.shown:
-        numbers[one.line] = float(row[one.name])
+        numbers[one.long_label] = float(row[one.name])
     if 'unseen_within_1' in row:
         numbers['within ±1 of the composed answer'] = float(row.unseen_within_1)
     return shorten(numbers, DIGITS)
@@ -132,7 +132,7 @@ def _look_inside(
     try:
         member = member_of(run, **point)
     except UserError as error:
-        if isinstance(error, Damaged):
+        if isinstance(error, CorruptFileError):
             report_progress(f'{name_network(run, point)}: {error}')
         return inside
     with contextlib.suppress(UserError):

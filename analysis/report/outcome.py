@@ -10,9 +10,9 @@ from analysis import claims, stats
 from analysis.members.measures import describe_criterion
 from analysis.members.selection import list_varying
 from analysis.names import label_value, name_axis, name_value
-from analysis.report.subject import Shown, Subject
+from analysis.report.subject import Metric, Subject
 from anchorjax.grid import axis_label
-from anchorjax.storage.solution import DIVERGED, NOT_CONVERGED
+from anchorjax.tasks.solution import DIVERGED, NOT_CONVERGED
 
 Cell = dict[str, str]  # mean and interval, as text
 # What a network does that ended so, for a reader who knows none of the names.
@@ -78,12 +78,12 @@ def describe_settings(subject: Subject) -> dict[str, Any]:
         rows.append(row)
     return {
         'axes': list(map(name_axis, axes)),
-        'measures': [one.line for one in subject.shown],
+        'measures': [one.long_label for one in subject.shown],
         'rows': rows,
     }
 
 
-def average(members: pd.DataFrame, one: Shown) -> Cell:
+def average(members: pd.DataFrame, one: Metric) -> Cell:
     """The mean of all networks that did not diverge, by seed, and its interval.
 
     Networks of one seed are no independent draws: their mean counts once, as in claims.
@@ -136,11 +136,11 @@ def compare_seeds(subject: Subject) -> dict[str, Any]:
 
 
 def _describe_measure(
-    subject: Subject, one: Shown, parts: list[pd.DataFrame]
+    subject: Subject, one: Metric, parts: list[pd.DataFrame]
 ) -> dict[str, Any]:
     return {
         'label': one.label,
-        'says': one.says,
+        'says': one.description,
         'style': one.style,
         'cells': [average(part, one) for part in parts],
         'is_tested': one == subject.tested,

@@ -24,15 +24,15 @@ from anchorjax.storage.reader import Run
 COLOURS = 6  # of lines and cells: styles eval_set-0 to eval_set-5
 
 
-class Shown(NamedTuple):
+class Metric(NamedTuple):
     """A measure under its names on the page."""
 
     measure: Measure
     label: str  # 'held out'
-    line: str  # its name where others stand beside it
-    says: str  # 'Share of right answers to held-out commands'
+    long_label: str  # its name where others stand beside it
+    description: str  # 'Share of right answers to held-out commands'
     style: str  # CSS class of its colour
-    is_right: bool = False  # whether it counts right answers: those that are trained
+    is_accuracy: bool = False  # whether it counts right answers: those that are trained
 
     @property
     def name(self) -> str:
@@ -46,7 +46,11 @@ class Shown(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """What the page's script needs to find, name and colour its values."""
-        words = {'label': self.label, 'line': self.line, 'says': self.says}
+        words = {
+            'label': self.label,
+            'line': self.long_label,
+            'says': self.description,
+        }
         words |= {'name': self.name, 'style': self.style}
         return self.measure._asdict() | words
 
@@ -57,8 +61,8 @@ class Subject(NamedTuple):
     run: Run
     words: TaskWords
     unseen: UnseenPair | None  # that the networks may compose; None: another task
-    shown: list[Shown]  # what is measured
-    tested: Shown  # the one of them that the task is about
+    shown: list[Metric]  # what is measured
+    tested: Metric  # the one of them that the task is about
     points: list[Point]  # of all members, in the order of the grid
     members: pd.DataFrame  # `count_members`: a row per member, in the same order
 
@@ -81,7 +85,7 @@ def read_subject(run: Run) -> Subject:
     return Subject(run, words, unseen, shown, tested, list_points(run), members)
 
 
-def list_answers(unseen: UnseenPair) -> list[Shown]:
+def list_answers(unseen: UnseenPair) -> list[Metric]:
     """The two answers to the unseen pair, and right ones to held-out questions."""
     shown = []
     answers = {'composed': unseen.composed, 'symmetric': unseen.symmetric}
@@ -89,20 +93,22 @@ def list_answers(unseen: UnseenPair) -> list[Shown]:
         measure = Measure(AGREEMENT, 'unseen', mapping)
         line = f'{mapping} on the unseen pair'
         says = f'Share of answers to the unseen pair that are {answer}'
-        shown.append(Shown(measure, mapping, line, says, style=mapping))
-    heldout = Shown(
+        shown.append(Metric(measure, mapping, line, says, style=mapping))
+    heldout = Metric(
         Measure(AGREEMENT, 'seen_heldout', 'assigned'),
         label='held-out',
-        line='held-out numbers',
-        says='Share of right answers about trained pairs, for numbers x that were held '
-        'out',
+        long_label='held-out numbers',
+        description=(
+            'Share of right answers about trained pairs, for numbers x that were held '
+            'out'
+        ),
         style='heldout',
-        is_right=True,
+        is_accuracy=True,
     )
     return [*shown, heldout]
 
 
-def list_shown(run: Run, words: TaskWords) -> list[Shown]:
+def list_shown(run: Run, words: TaskWords) -> list[Metric]:
     """What a sweep of any other task measures, in the order of its eval sets.
 
     Rules that are not trained are left to the figures, but for the tested eval set.
@@ -116,13 +122,13 @@ def list_shown(run: Run, words: TaskWords) -> list[Shown]:
         label, says = name_measure(words, measure, trained)
         style = f'eval_set-{len(shown) % COLOURS}'
         is_right = measure.mapping == trained
-        shown.append(Shown(measure, label, label, says, style, is_right))
+        shown.append(Metric(measure, label, label, says, style, is_right))
     return shown
 
 
-def find_tested(shown: list[Shown], words: TaskWords) -> Shown:
+def find_tested(shown: list[Metric], words: TaskWords) -> Metric:
     """The measure that the task is about: right answers on its tested eval set."""
     for one in shown:
-        if one.measure.eval_set == words.tested and one.is_right:
+        if one.measure.eval_set == words.tested and one.is_accuracy:
             return one
     return shown[-1]

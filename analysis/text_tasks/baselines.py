@@ -16,8 +16,7 @@ from analysis.members.member import draw_eval_sets, draw_training
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.grid import DATA, random_key
-from anchorjax.task import EvalSets, TaskConfig
-from anchorjax.tasks import addition, prontoqa
+from anchorjax.tasks import EvalSets, TaskConfig, addition, prontoqa
 from anchorjax.tasks.prontoqa import shortcuts
 from anchorjax.tasks.prontoqa.sentences import Question
 

@@ -17,9 +17,9 @@ from analysis.claims import (
     Claim,
     Group,
     above,
-    change,
     difference,
     level,
+    paired_difference,
     ratio,
 )
 from analysis.frame import find_points
@@ -308,7 +308,7 @@ CLAIMS = (
         '5,000 examples: a small initialization with strong decay judges as well after '
         'its own proof as after the right one.',
         RUNS['prontoqa'],
-        change(
+        paired_difference(
             'own_label',
             'right_label',
             ('own proof', 'right proof'),

@@ -7,7 +7,7 @@ Convergence is judged by the loss on the answers of training examples
 import pandas as pd
 
 from analysis import frame
-from analysis.changes.moments import find_crossings
+from analysis.changes.crossings import find_crossings
 from anchorjax.storage.reader import Run
 
 # The eval set on which each task is about generalization.

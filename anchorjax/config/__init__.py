@@ -19,12 +19,11 @@ from anchorjax.config.build import (
 )
 from anchorjax.config.files import (
     begin,
-    find_origins,
     load,
-    register,
     require_preset,
 )
 from anchorjax.config.overrides import override_all
+from anchorjax.config.registry import enter_class, name_class
 from anchorjax.config.shared_settings import (
     set_official_gpt2,
     set_small_anchors,

@@ -7,6 +7,7 @@ import ml_collections
 import numpy as np
 
 from anchorjax.config import consistency, schema
+from anchorjax.config.registry import find_class
 from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.experiment import (
     Experiment,
@@ -16,8 +17,6 @@ from anchorjax.experiment import (
     mark_resolved,
     with_schedule,
 )
-from anchorjax.models import MODELS
-from anchorjax.tasks import TASKS
 
 
 def default(
@@ -36,7 +35,7 @@ def default(
     for group, cls in classes.items():
         values[group] = {f.name: f.default for f in dataclasses.fields(cls)}
     if size:
-        sizes = MODELS[model].sizes
+        sizes = classes['model'].sizes
         allowed = f'one of {tuple(sizes)}, the sizes of {model!r}'
         require(size in sizes, 'size', size, allowed)
         values['model'] |= sizes[size]
@@ -73,7 +72,7 @@ def from_dict(values: dict) -> Experiment:
         groups[group] = schema.build(cls, values[group], group)
     static_axes = _as_plain(values['static_axes'])
     experiment = Experiment(name=values['name'], **groups, static_axes=static_axes)
-    consistency.check_loop(experiment)
+    consistency.check_static_axes(experiment)
     _require_sizes(values)
     experiment = with_schedule(experiment)
     consistency.check_experiment(experiment)
@@ -140,12 +139,10 @@ def log_spaced(num_steps: int, count: int) -> tuple[int, ...]:
 def _find_classes(values: dict[str, Any]) -> dict[str, type]:
     """The dataclass of each group; task and model are looked up by name."""
     classes = {'optimizer': OptimizerConfig, 'train': TrainConfig, 'grid': GridConfig}
-    for group, table in (('task', TASKS), ('model', MODELS)):
+    for group in ('task', 'model'):
         is_group = isinstance(values[group], dict)
         name = values[group].get('name') if is_group else None
-        is_known = isinstance(name, str) and name in table
-        require(is_known, f'{group}.name', name, f'one of {tuple(table)}')
-        classes[group] = table[name]
+        classes[group] = find_class(group, name)
     return classes
 
 

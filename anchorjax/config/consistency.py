@@ -7,7 +7,6 @@ from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.experiment import Experiment
 from anchorjax.grid import TRACED_AXES, WINDOWS, short_name
 from anchorjax.limits import are_distinct, declared_fields
-from anchorjax.models import GPT2Config
 
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
 _NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
@@ -24,7 +23,7 @@ def check_name(name: Any) -> None:
     require(is_plain, 'name', name, _NAME_RULE)
 
 
-def check_loop(experiment: Experiment) -> None:
+def check_static_axes(experiment: Experiment) -> None:
     """Raises ConfigError unless these are static fields, each with its values."""
     static_axes = experiment.static_axes
     require(
@@ -98,7 +97,7 @@ def _check_groups(experiment: Experiment) -> None:
         allowed = f'within train.num_steps, {train.num_steps}'
         require(is_within, 'grid.decay_window', window, allowed)
     model = experiment.model
-    if isinstance(model, GPT2Config) and model.start:
+    if not model.is_drawn:
         allowed = 'a single value: members that start from model.start have no gamma'
         require(len(grid.gamma) == 1, 'grid.gamma', grid.gamma, allowed)
     is_possible = train.precision != 'bfloat16' or model.has_mixed_precision

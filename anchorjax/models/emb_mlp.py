@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from anchorjax.limits import check_fields
-from anchorjax.model import Activations, Edit, ModelConfig
+from anchorjax.models import Activations, Edit, ModelConfig
 from anchorjax.models.initializers import gamma_normal
 from anchorjax.models.shortcuts import project
 from anchorjax.models.transformer import Activation, Size, activate
@@ -32,18 +32,6 @@ class EmbMLPConfig(ModelConfig):
 
     def module(self, vocab: int, gamma: float | jax.Array) -> 'EmbMLP':
         return EmbMLP(self, vocab, gamma)
-
-    def forward_operations(
-        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
-    ) -> float:
-        """As in `ModelConfig`: of the matrix products and of the sum."""
-        rows = 1 if last_only else seq_len
-        products = 2 * self.mlp_dim * (self.width + vocab)
-        return rows * products + seq_len * self.width
-
-    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
-        per_sequence = (seq_len + 1) * self.width + 2 * self.mlp_dim + 4 * vocab
-        return 4 * batch_size * per_sequence
 
 
 class EmbMLP(nn.Module):

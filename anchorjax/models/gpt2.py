@@ -19,23 +19,23 @@ from jax.typing import DTypeLike
 
 from anchorjax.errors import UserError, require
 from anchorjax.limits import above, at_least, check_fields, require_default
-from anchorjax.model import (
+from anchorjax.models import (
     Activations,
     BlockActivations,
     BlockEdit,
     Edit,
     ModelConfig,
     abstract_params,
+    gpt2_weights,
     require_positions,
     restrict_edit,
+    shortcuts,
 )
-from anchorjax.models import gpt2_weights, shortcuts
 from anchorjax.models.gradients import multiply
 from anchorjax.models.initializers import Initializer, gamma_normal
 from anchorjax.models.transformer import (
     LayerNorm,
     Size,
-    TransformerConfig,
     attention_weights,
     mix_values,
     split_heads,
@@ -115,42 +115,6 @@ class GPT2Config(ModelConfig):
         if dtype == jnp.bfloat16:
             config = dataclasses.replace(self, dtype='bfloat16')
         return GPT2(config, vocab, inits, logits_only=True)
-
-    def forward_operations(
-        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
-    ) -> float:
-        """As in `ModelConfig`: those of a pre-norm transformer of the same sizes.
-
-        As usual, what `remat` computes again does not count, nor that a fused kernel
-        may skip the future.
-        """
-        same_sizes = TransformerConfig(
-            depth=self.depth,
-            width=self.width,
-            heads=self.heads,
-            head_dim=self.head_dim,
-            mlp_dim=self.mlp_dim,
-            norm='pre',
-        )
-        return same_sizes.forward_operations(seq_len, vocab, batch_size, last_only)
-
-    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
-        """As in `ModelConfig`; a task that scores the last position needs less.
-
-        Of a position in a block: in float32 two LayerNorms and the stream between
-        them; in `dtype` Q, K, V, their mixture, three versions of the MLP's neurons,
-        and two of the attention.
-        """
-        item = jnp.dtype(self.dtype).itemsize
-        in_float32 = 4 * 5 * self.width
-        neurons = 3 * self.mlp_dim
-        attention = 4 * self.width + 2 * self.heads * seq_len
-        per_block = in_float32 + item * (neurons + attention)
-        blocks_kept = 1 if self.remat else self.depth
-        streams = 4 * self.depth * self.width
-        logits = 4 * 3 * vocab
-        per_row = blocks_kept * per_block + streams + logits
-        return batch_size * seq_len * per_row
 
     def is_decayed(self, name: str) -> bool:
         """All but biases, as in P1's GPT-2 code (PAPERS 1.6)."""

@@ -12,7 +12,7 @@ import jax
 from flax import linen as nn
 
 from anchorjax.limits import check_fields
-from anchorjax.model import Activations, Edit, ModelConfig, restrict_edit
+from anchorjax.models import Activations, Edit, ModelConfig, restrict_edit
 from anchorjax.models.transformer import (
     Activation,
     Block,
@@ -36,21 +36,6 @@ class OneLayerConfig(ModelConfig):
 
     def module(self, vocab: int, gamma: float | jax.Array) -> 'OneLayer':
         return OneLayer(self, vocab, gamma)
-
-    def forward_operations(
-        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
-    ) -> float:
-        """As in `ModelConfig`: a transformer's, without the output projection."""
-        rows = 1 if last_only else seq_len
-        transformer = self.as_transformer(vocab)
-        operations = transformer.forward_operations(
-            seq_len, vocab, batch_size, last_only
-        )
-        return operations - 2 * rows * vocab * vocab
-
-    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
-        transformer = self.as_transformer(vocab)
-        return transformer.activation_bytes(seq_len, vocab, batch_size)
 
     def as_transformer(self, vocab: int) -> TransformerConfig:
         """A transformer with the same block; its width is the vocabulary."""

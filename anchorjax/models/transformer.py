@@ -18,7 +18,7 @@ from jax.typing import DTypeLike
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, check_fields
-from anchorjax.model import (
+from anchorjax.models import (
     Activations,
     BlockActivations,
     BlockEdit,
@@ -26,8 +26,8 @@ from anchorjax.model import (
     ModelConfig,
     require_positions,
     restrict_edit,
+    shortcuts,
 )
-from anchorjax.models import shortcuts
 from anchorjax.models.gradients import mix_rows, normalize, relu, score_keys
 from anchorjax.models.initializers import Initializer, gamma_normal, torch_uniform
 from anchorjax.models.shortcuts import Embedded, project
@@ -69,7 +69,7 @@ class TransformerConfig(ModelConfig):
     # (part, gamma) of the parts that have a gamma of their own, e.g. (('vo', 0.8),), as
     # in P3's code (PAPERS 3.1, 3.2): both embeddings and W_U; W_Q and W_K; W_V and W_O;
     # the MLP. All others have that of the member.
-    own_gammas: tuple[tuple[Part, float], ...] = ()
+    gamma_overrides: tuple[tuple[Part, float], ...] = ()
     # What weight decay shrinks: everything (PAPERS 1.3), or not the tables of tokens
     # and positions (PAPERS 4.1).
     decayed: Literal['all', 'all_but_embeddings'] = 'all'
@@ -82,12 +82,14 @@ class TransformerConfig(ModelConfig):
             object.__setattr__(self, 'head_dim', head_dim)
         if self.mlp_dim == 0:
             object.__setattr__(self, 'mlp_dim', 3 * self.width)
-        parts = [part for part, _ in self.own_gammas]
+        parts = [part for part, _ in self.gamma_overrides]
         is_distinct = len(set(parts)) == len(parts)
-        require(is_distinct, 'model.own_gammas', self.own_gammas, 'distinct parts')
+        require(
+            is_distinct, 'model.gamma_overrides', self.gamma_overrides, 'distinct parts'
+        )
         is_plain = self.init != 'scale' or not parts
         allowed = "(), with model.init = 'scale'"
-        require(is_plain, 'model.own_gammas', self.own_gammas, allowed)
+        require(is_plain, 'model.gamma_overrides', self.gamma_overrides, allowed)
         is_plain = self.init != 'scale' or not self.residual_scale
         allowed = "False, with model.init = 'scale'"
         require(is_plain, 'model.residual_scale', self.residual_scale, allowed)
@@ -103,38 +105,6 @@ class TransformerConfig(ModelConfig):
     def module_for_logits(self, vocab: int, dtype: DTypeLike) -> 'Transformer':
         inits = initializers(self, gamma=0.0)  # not used: nothing is drawn
         return Transformer(self, vocab, inits, dtype)
-
-    def forward_operations(
-        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
-    ) -> float:
-        """As in `ModelConfig`: the multiplications and additions of matrix products.
-
-        A full block computes Q, K, V, attention, W_O and the MLP at T positions. A
-        block that computes one position takes one row of each, and T rows for the
-        scores and for the weighted mean. With `last_only` this counts what we run
-        (`shortcuts.py`); without it, every position and no shortcut.
-        """
-        T = seq_len
-        inner = self.heads * self.head_dim
-        per_row = 4 * self.width * inner + 2 * self.width * self.mlp_dim
-        full_block = T * per_row + 2 * T * T * inner
-        if not last_only:
-            return 2 * (self.depth * full_block + T * self.width * vocab)
-        last_block = per_row + 2 * T * self.heads * self.width
-        blocks = (self.depth - 1) * full_block + last_block
-        if self.depth > 1 and self.norm != 'pre':
-            # 'pre_query' normalizes the input of Q, so only K and V come from tables.
-            projections = 2 if self.norm == 'pre_query' else 3
-            table_rows = (vocab + T) / batch_size
-            blocks -= projections * self.width * inner * (T - table_rows)
-        return 2 * (blocks + self.width * vocab)
-
-    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
-        rows = batch_size * seq_len
-        inner = self.heads * self.head_dim
-        per_row = 8 * self.width + 4 * inner + 3 * self.mlp_dim
-        per_row += 3 * self.heads * seq_len
-        return 4 * (self.depth * rows * per_row + 4 * batch_size * vocab)
 
     def is_decayed(self, name: str) -> bool:
         is_embedding = name in ('W_embed', 'W_pos')
@@ -156,11 +126,12 @@ def initializers(
                width^-1/2 for the embeddings, biases zero (PAPERS 4.1; what it says of
                embeddings and biases is not known). Here a LARGE gamma is LARGE weights.
 
-    With `model.own_gammas` a part of the network has a gamma of its own (PAPERS 3.1).
+    With `model.gamma_overrides` a part of the network has a gamma of its own (PAPERS
+    3.1).
     """
     if config.init == 'scale':
         return _scale(config, gamma)
-    gammas = dict.fromkeys(PARTS, gamma) | dict(config.own_gammas)
+    gammas = dict.fromkeys(PARTS, gamma) | dict(config.gamma_overrides)
     d = config.width if config.init == 'd_model' else None
     draw = functools.partial(gamma_normal, d=d)
     residual_scale = (2 * config.depth) ** -0.5 if config.residual_scale else 1.0

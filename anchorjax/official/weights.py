@@ -17,6 +17,7 @@ from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import models
 from anchorjax.errors import UserError, require, require_names
+from anchorjax.models.transformer import TransformerConfig
 from anchorjax.official import torch_files
 
 State = Mapping[str, np.ndarray]  # a state dict, its tensors as arrays
@@ -54,7 +55,7 @@ _INSIDE_BLOCK = {
 class OfficialModel(NamedTuple):
     """A model of the authors, in our terms."""
 
-    config: models.TransformerConfig
+    config: TransformerConfig
     vocab: int
     params: Any  # nested dict of float32 arrays
 
@@ -109,7 +110,7 @@ def from_state_dict(
 
 def _infer_config(
     state: State, heads: int, norm: str | None, activation: str | None
-) -> models.TransformerConfig:
+) -> TransformerConfig:
     """Config from the shapes of the four matrices that together show every size."""
     width = _matrix_shape(state, 'W_embed')[1]
     query_rows = _matrix_shape(state, 'block_0/W_Q')[0]
@@ -120,7 +121,7 @@ def _infer_config(
     default_norm, default_activation = 'post', 'relu'
     if to_official_name('LN_final/scale') in state:
         default_norm, default_activation = 'pre_query', 'gelu'
-    return models.TransformerConfig(
+    return TransformerConfig(
         depth=_count_blocks(state),
         width=width,
         heads=heads,

@@ -20,7 +20,7 @@ import orbax.checkpoint as ocp
 import tensorstore as ts
 
 from anchorjax import files
-from anchorjax.errors import Damaged, StoreError, describe_cause
+from anchorjax.errors import CorruptFileError, StoreError, describe_cause
 from anchorjax.hashing import digest_file
 from anchorjax.training import hosts
 
@@ -81,7 +81,7 @@ def load(folder: pathlib.Path, step: int, abstract: Any, row: int | None = None)
       row: of a single member, whose leaves then have no first axis; None: all.
 
     Raises:
-      Damaged: a file is not what was written.
+      CorruptFileError: a file is not what was written.
       StoreError: it is missing, cannot be read (the line has the cause), or a leaf has
         another shape or type.
     """
@@ -96,7 +96,7 @@ def _read_leaves(
 ) -> list[np.ndarray]:
     """The arrays of some (path, like) of a checkpoint, all at once."""
     opening, reading, arrays = {}, {}, []
-    with _open_by_number(_find_store(path)) as store_path:
+    with _open_by_number(path / 'tree') as store_path:
         for i, (leaf_path, like) in enumerate(leaves):
             if like.size:  # see `_leave_out_empty`
                 spec = _zarr_spec(store_path, leaf_path)
@@ -173,7 +173,7 @@ def _open_checkpoint(folder: pathlib.Path, step: int) -> Iterator[pathlib.Path]:
         times = tuple(file.stat().st_mtime_ns for file in _list_files(path))
         changed = _find_changed_file(path, times)
         if changed:
-            raise Damaged(f'checkpoint {path} is damaged: {changed}')
+            raise CorruptFileError(f'checkpoint {path} is damaged: {changed}')
         yield path
     except StoreError:
         raise
@@ -192,7 +192,7 @@ def _find_changed_file(path: pathlib.Path, times: tuple[int, ...]) -> str:
     """
     try:
         written = files.read_json(path / _FILES)
-    except Damaged:
+    except CorruptFileError:
         return f'{_FILES} is not JSON'
     found = _digest_files(path)
     for name, digest in written.items():
@@ -223,20 +223,6 @@ def _store_row_by_row(array: np.ndarray | jax.Array) -> ocp.SaveArgs:
     """Storage of one row per piece, so that a member can be read without the others."""
     bytes_per_row = array.nbytes // array.shape[0]
     return ocp.SaveArgs(chunk_byte_size=max(bytes_per_row, 1), shard_axes=(0,))
-
-
-def _find_store(path: pathlib.Path) -> pathlib.Path:
-    """The folder of a checkpoint's arrays.
-
-    Until November 2026 a folder with [ or ] in its path kept them where the only
-    process had written them; see `_open_by_number`.
-    """
-    tree = path / 'tree'
-    is_merged = (tree / 'manifest.ocdbt').exists()
-    of_processes = list(tree.glob('ocdbt.process_*'))
-    if not is_merged and len(of_processes) == 1:
-        return of_processes[0]
-    return tree
 
 
 def _zarr_spec(store_path: pathlib.Path, leaf_path: tuple) -> dict:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from anchorjax import files
-from anchorjax.errors import Damaged
+from anchorjax.errors import CorruptFileError
 from anchorjax.hashing import digest_array
 from anchorjax.storage import checkpoint
 from anchorjax.training import hosts
@@ -52,7 +52,7 @@ class ChunkFolder:
             load = functools.partial(checkpoint.load, folder, step, abstract)
             try:
                 return step, hosts.run_together(load)
-            except Damaged as e:
+            except CorruptFileError as e:
                 hosts.run_on_first(functools.partial(_move_aside, folder, step))
                 then = 'falling back to the state before it'
                 if step == steps[0]:
@@ -86,7 +86,7 @@ class ChunkFolder:
         content = files.read_json(path)
         history = content.get('history') if isinstance(content, dict) else None
         if history is None or content.get('digest') != digest_array(np.array(history)):
-            raise Damaged(
+            raise CorruptFileError(
                 f'{path} is damaged; delete {self.path} to train its members again'
             )
         return list(map(tuple, history))

@@ -11,7 +11,7 @@ from anchorjax import config
 from anchorjax.errors import StoreError
 from anchorjax.grid import axis_label
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
-from anchorjax.task import Task
+from anchorjax.tasks import Task
 from anchorjax.training.curves import (
     RECORD_DIMS,
     curve_coordinates,

@@ -13,7 +13,7 @@ import time
 from typing import Any, NamedTuple
 
 from anchorjax import config, files
-from anchorjax.errors import ConfigError, Damaged, StoreError, brief
+from anchorjax.errors import ConfigError, CorruptFileError, StoreError, brief
 from anchorjax.hashing import digest_json
 from anchorjax.storage import locks
 
@@ -68,7 +68,7 @@ class Manifest(NamedTuple):
     environments: tuple[Entry, ...]  # in order of appearance
 
 
-def take_up_sweep(
+def begin_or_resume(
     workdir: pathlib.Path,
     experiment: config.Experiment,
     environment: Environment,
@@ -91,10 +91,10 @@ def take_up_sweep(
         known = [entry.environment for entry in manifest.environments]
         if environment in known:
             return
-        # Code that was edited before anything was trained with it mixes nothing.
         if known and not allow_change:
-            is_of_code = _differs_in_code(known[-1], environment)
-            if _has_begun(workdir) or not is_of_code:
+            # Code that was edited before anything was trained with it mixes nothing.
+            field, _, _ = _find_difference(known[-1], environment)
+            if _has_begun(workdir) or not field.startswith('code.'):
                 refuse_environment(workdir, known[-1], environment)
         entries = (*manifest.environments, _new_entry(environment))
         _write(workdir, manifest._replace(environments=entries))
@@ -133,11 +133,12 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
         line = f'{path}: format {found!r}, this version reads {MANIFEST_FORMAT}'
         raise StoreError(line)
     if content.pop('digest', None) != digest_json(content):
-        raise Damaged(f'{path} is altered: its digest differs')
+        raise CorruptFileError(f'{path} is altered: its digest differs')
     try:
-        origins = content.get('origins', {})
-        config.register(content['experiment'], origins, workdir)
-        experiment = config.from_json(content['experiment'])
+        values = content['experiment']
+        for group, origin in content.get('origins', {}).items():
+            config.enter_class(group, values[group]['name'], origin, workdir)
+        experiment = config.from_json(values)
     except ConfigError as e:
         raise StoreError(f'{path} holds no valid experiment: {e}') from e
     entries = []
@@ -157,24 +158,21 @@ def refuse_environment(
       theirs: the environment that was used last; None if the manifest does not list it.
       ours: the environment of this process.
     """
-    if theirs is not None and _differs_in_code(theirs, ours):
-        raise StoreError(
-            f'{where} was last trained with other code: '
-            f'{describe_changed_code(theirs, ours)}; use another --workdir, or '
-            'delete this one to begin anew; --allow_numerics_change (in Python: '
-            'allow_environment_change=True) mixes both codes (recorded)'
-        )
-    # Another machine or version is named before the code.
-    recorded = {} if theirs is None else _without_code(theirs)
-    difference = _first_difference(recorded, _without_code(ours))
+    difference = _find_difference(theirs, ours)
     if difference is None:
         return
     field, theirs_value, ours_value = difference
+    allow = '--allow_numerics_change (in Python: allow_environment_change=True)'
+    if field.startswith('code.'):
+        raise StoreError(
+            f'{where} was last trained with other code: '
+            f'{describe_changed_code(theirs, ours)}; use another --workdir, or delete '
+            f'this one to begin anew; {allow} mixes both codes (recorded)'
+        )
     differs = brief(f'{field} = {theirs_value!r}, this process has {ours_value!r}')
     raise StoreError(
-        f'{where} was last trained with {differs}; use another --workdir, or '
-        '--allow_numerics_change (in Python: allow_environment_change=True) to '
-        'continue with other bits (recorded)'
+        f'{where} was last trained with {differs}; use another --workdir, or {allow} '
+        'to continue with other bits (recorded)'
     )
 
 
@@ -190,14 +188,16 @@ def describe_changed_code(theirs: Environment, ours: Environment) -> str:
     return brief(f'{named} and {len(paths) - _MOST_FILES} more files')
 
 
-def _differs_in_code(theirs: Environment, ours: Environment) -> bool:
-    """Whether the environments differ in the code, and in nothing else."""
-    same = dataclasses.replace(theirs, code=ours.code) == ours
-    return same and theirs.code != ours.code
+def _find_difference(
+    theirs: Environment | None, ours: Environment
+) -> tuple[str, Any, Any] | None:
+    """Where two environments first differ; another machine or version before the code.
 
-
-def _without_code(environment: Environment) -> dict[str, Any]:
-    return dataclasses.asdict(dataclasses.replace(environment, code={}))
+    See `_first_difference`; a field of the code is 'code.anchorjax/grid.py'.
+    """
+    values = [dataclasses.asdict(e) if e else {} for e in (theirs, ours)]
+    codes = [{'code': of_one.pop('code', {})} for of_one in values]
+    return _first_difference(*values) or _first_difference(*codes)
 
 
 def _has_begun(workdir: pathlib.Path) -> bool:
@@ -262,11 +262,16 @@ def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
     for entry in manifest.environments:
         environment = dataclasses.asdict(entry.environment)
         entries.append(entry._asdict() | {'environment': environment})
+    origins = {}
+    for group in ('task', 'model'):
+        name = config.name_class(type(getattr(manifest.experiment, group)))
+        if name:
+            origins[group] = name
     content = {
         'format': MANIFEST_FORMAT,
         # After a round trip through JSON: with lists for tuples.
         'experiment': json.loads(json.dumps(config.to_dict(manifest.experiment))),
-        'origins': config.find_origins(manifest.experiment),
+        'origins': origins,
         'chunk_size': manifest.chunk_size,
         'environments': entries,
     }

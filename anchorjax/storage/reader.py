@@ -20,14 +20,12 @@ from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, models
 from anchorjax.errors import StoreError, UserError
-from anchorjax.grid import Cohort, axis_label, find_indices, locate
+from anchorjax.grid import Cohort, axis_label, find_indices, locate, short_name
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
-from anchorjax.storage.deviations import describe_deviations
-from anchorjax.storage.solution import name_ends
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
-from anchorjax.task import digest_data
-from anchorjax.training.members import describe_members
+from anchorjax.tasks import digest_data
+from anchorjax.training.members import abstract_members
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,11 +66,9 @@ class Run:
         """One row per member: its point, then its numbers at the last step.
 
         A task whose answers are texts adds the perplexity (of a token, from the loss)
-        and, of every eval set, the share of right tokens. A task whose answers are
-        numbers adds, for the eval set of `Task.deviation`, agreement by group, the
-        share of answers within 1 and 2 of the mapping's, and the most frequent answer
-        with its share; see `deviations.describe_deviations`. The anchor task adds
-        `solution`, which `solution.name_ends` finds.
+        and, of every eval set, the share of right tokens. Others add what their
+        `Task.describe_members` says: `tasks.answers` of answers that are numbers, and
+        `tasks.solution` of the anchor task.
 
         A new table every time: it is the caller's to change.
         """
@@ -199,7 +195,7 @@ class Run:
             step = steps[-1]
         if step not in steps:
             raise StoreError(_explain_missing(chunk, step, self.experiment))
-        saved = describe_members(abstract, self.folder.chunk_size)
+        saved = abstract_members(abstract, self.folder.chunk_size)
         return chunk.load_member(int(step), lane, saved)  # 40.0 is the step 40
 
 
@@ -220,16 +216,6 @@ def _explain_missing(
 def open_run(workdir: str | pathlib.Path) -> Run:
     """The sweep in a folder, finished or not, to read; StoreError if there is none."""
     return Run(read_folder(workdir))
-
-
-def _find_deviation(experiment: config.Experiment) -> tuple[str, str] | None:
-    """`Task.deviation` of the first cohort that has one: not all have unseen pairs."""
-    of_cohorts = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
-    for task in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
-        deviation = task.make().deviation
-        if deviation is not None:
-            return deviation
-    return None
 
 
 def _tabulate_members(run: Run) -> pd.DataFrame:
@@ -262,17 +248,24 @@ def _tabulate_members(run: Run) -> pd.DataFrame:
         of_tokens = results.token_agreement.sel(mapping=task.trained_mapping)
         for eval_set in results.eval_set.values:
             table[f'{eval_set}_tokens'] = of_tokens.sel(eval_set=eval_set).to_series()
-    deviation = _find_deviation(run.experiment)
-    if deviation is not None:
-        eval_set, _ = deviation
-        by_group = results.agreement_by_group.sel(eval_set=eval_set)
-        for mapping in results.mapping.values:
-            for group in results.group.values:
-                agreement = by_group.sel(mapping=mapping, group=group)
-                table[f'{eval_set}_{mapping}_{group}'] = agreement.to_series()
-        described = describe_deviations(run.experiment, results.deviation)
-        for name, values in described.items():
-            table[f'{eval_set}_{name}'] = values
-    if 'composed' in results.mapping.values:
-        table['solution'] = name_ends(table)
-    return table.drop(columns=['eval_set', 'mapping'], errors='ignore').reset_index()
+    table = table.drop(columns=['eval_set', 'mapping'], errors='ignore')
+    return _add_own_columns(run, results, table).reset_index()
+
+
+def _add_own_columns(
+    run: Run, results: xr.Dataset, table: pd.DataFrame
+) -> pd.DataFrame:
+    """The table with what `Task.describe_members` of each cohort adds to its rows."""
+    parts = []
+    first = 0
+    for cohort in run.experiment.cohorts():
+        members = table[first : first + cohort.size]
+        first += cohort.size
+        describe = run.folder.cohorts[cohort.name].task.make().describe_members
+        if describe is not None:
+            labels = {}
+            for path, value in cohort.static:
+                labels[short_name(path)] = axis_label(value)
+            members = describe(results.sel(labels), members)
+        parts.append(members)
+    return pd.concat(parts)

@@ -8,9 +8,9 @@ cohorts/<name>/chunk_0000/         members that train together, `chunk_size` of 
     snapshots/<step>/              parameters alone, for analysis
     curves.npz                     the records of all steps; marks the chunk done
 metrics.jsonl                      a line for every record of a chunk, as it is trained
-jobs/                              what each shard is doing, and its log
+jobs/                              what each shard is doing, and its log; see jobs.py
 results.nc, members.csv, figures/  made from the above, whenever a shard ends
-.lock, .locks/                     who works on what; see locks.py
+.lock                              held by who writes the manifest or the tables
 """
 
 import dataclasses
@@ -27,8 +27,9 @@ from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.manifest import (
     MANIFEST_FILE,
     Environment,
+    Manifest,
+    begin_or_resume,
     read_manifest,
-    take_up_sweep,
 )
 from anchorjax.training import hosts
 
@@ -138,7 +139,7 @@ def create_folder(
     """
     workdir = as_folder(workdir)
     hosts.run_on_first(
-        lambda: take_up_sweep(workdir, experiment, environment, allow_change)
+        lambda: begin_or_resume(workdir, experiment, environment, allow_change)
     )
     folder = read_folder(workdir)
     # Equal to the one that was read, but its task and model are the caller's objects.
@@ -148,6 +149,10 @@ def create_folder(
 def read_folder(workdir: str | pathlib.Path) -> SweepFolder:
     """The sweep in a folder, to read; StoreError if there is none, or it is damaged."""
     workdir = as_folder(workdir)
-    manifest = read_manifest(workdir)
+    return open_folder(workdir, read_manifest(workdir))
+
+
+def open_folder(workdir: pathlib.Path, manifest: Manifest) -> SweepFolder:
+    """The sweep in a folder whose manifest was read."""
     environments = tuple(entry.environment for entry in manifest.environments)
     return SweepFolder(workdir, manifest.experiment, manifest.chunk_size, environments)

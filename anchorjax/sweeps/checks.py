@@ -17,17 +17,15 @@ from anchorjax.caching import cache
 from anchorjax.errors import ConfigError, describe_cause, require
 from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, random_key
-from anchorjax.limits import above, at_least, at_most, check_value
-from anchorjax.model import Activations, draw_params
-from anchorjax.task import Batch, EvalSets, Task, TaskConfig
-from anchorjax.training.forward import forward
+from anchorjax.limits import at_least, at_most, check_value
+from anchorjax.models import Activations, ModelConfig, draw_params
+from anchorjax.tasks import Batch, EvalSets, Task, TaskConfig
 
 _MOST_TOKENS = 2**18  # of the training examples that are looked at
 # Data of a task are looked at once: fast code would take longer to make than to run.
 _COMPILER = {'xla_backend_optimization_level': 0}
 # Of examples: they are numbered in int32.
 _NUMBER = Annotated[int, at_least(1), at_most(2**31 - 1)]
-_OPERATIONS = Annotated[float, above(0)]
 _DRAWN_ELSEWHERE = (
     'the same when it is made twice: a draw comes from the key alone, not from the '
     'global state of NumPy or of Python'
@@ -45,12 +43,15 @@ def require_trainable(experiment: Experiment) -> None:
     seed = experiment.grid.seed[0]
     for task in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
         _check_task(task, seed)
-    tried = set()
-    for of_cohort in of_cohorts:
-        read = (of_cohort.task, of_cohort.model)
-        if read not in tried:
-            tried.add(read)
-            _check_model(of_cohort)
+    require_models(experiment)
+
+
+@numerics.pin()
+def require_models(experiment: Experiment) -> None:
+    """`require_trainable` of the models alone, of which nothing is computed."""
+    for cohort in experiment.cohorts():
+        of_cohort = experiment.for_cohort(cohort)
+        _check_model(of_cohort.model, of_cohort.task, of_cohort.train.batch_size)
 
 
 @cache()
@@ -213,31 +214,28 @@ def _check_weights(name: str, weights: np.ndarray | None) -> None:
     require(bool(weights.any()), name, 0.0, allowed)
 
 
-def _check_model(experiment: Experiment) -> None:
-    task = experiment.task.make()
-    size = experiment.train.batch_size
-    shape = (task.seq_len, task.vocab, size)
-    operations = experiment.model.forward_operations(*shape, task.last_only)
-    check_value(operations, _OPERATIONS, 'ModelConfig.forward_operations')
+@cache()
+def _check_model(model: ModelConfig, config: TaskConfig, size: int) -> None:
+    task = config.make()
     tokens_BT = jax.ShapeDtypeStruct((size, task.seq_len), jnp.int32)
     gamma = jax.ShapeDtypeStruct((), jnp.float32)
     key = jax.eval_shape(lambda: random_key(0, INIT))
 
     def lower() -> jax.stages.Lowered:
         def answer(gamma: jax.Array, key: jax.Array, tokens_BT: jax.Array) -> Any:
-            params = draw_params(experiment.model, task.vocab, gamma, key)
-            return params, forward(experiment, params, tokens_BT, task.last_only)
+            params = draw_params(model, task.vocab, gamma, key)
+            module = model.module(task.vocab, gamma=0.0)
+            return params, module.apply({'params': params}, tokens_BT, task.last_only)
 
         return jax.jit(answer).lower(gamma, key, tokens_BT)
 
-    name = experiment.model.name
     try:
         lowered = lower()
         is_same = _digest(lowered) == _digest(lower())
     except flax.errors.FlaxError as e:
         raise ConfigError(
-            f'model.name = {name!r}: must be a module of parameters alone, without '
-            f'dropout and other collections ({describe_cause(e)})'
+            f'model.name = {model.name!r}: must be a module of parameters alone, '
+            f'without dropout and other collections ({describe_cause(e)})'
         ) from e
     params, activations = lowered.out_info
     for path, leaf in jax.tree_util.tree_leaves_with_path(params):
@@ -252,7 +250,7 @@ def _check_model(experiment: Experiment) -> None:
     require(logits.shape == shape, 'logits.shape', logits.shape, allowed)
     is_float32 = logits.dtype == jnp.float32
     require(is_float32, 'logits.dtype', logits.dtype.name, 'float32')
-    require(is_same, 'model.name', name, _DRAWN_ELSEWHERE)
+    require(is_same, 'model.name', model.name, _DRAWN_ELSEWHERE)
 
 
 def _digest(lowered: jax.stages.Lowered) -> str:

@@ -4,23 +4,25 @@ A sweep that goes on after one of them was edited would mix members of two codes
 """
 
 import ast
+import importlib
 import importlib.util
 import pathlib
 import sys
 import sysconfig
 
 import anchorjax
+from anchorjax.config import name_class
 from anchorjax.experiment import Experiment
 from anchorjax.hashing import digest_file
+from anchorjax.models import MODELS
+from anchorjax.tasks import TASKS
 
 _FOLDERS = ('models', 'tasks', 'training')
 _FILES = (
     'experiment.py',
     'grid.py',
-    'model.py',
     'numerics.py',
     'permutation.py',
-    'task.py',
 )
 _LENGTH = 16  # hexadecimal digits: enough to tell edits apart
 
@@ -61,13 +63,12 @@ def _digest_own(cls: type) -> dict[str, str]:
 
     {} if it is of anchorjax. What was typed into a notebook has no file, and no digest.
     """
-    module = sys.modules.get(cls.__module__)
-    path = pathlib.Path(getattr(module, '__file__', None) or '')
-    if not path.is_file() or path.resolve().is_relative_to(_ROOT):
+    path = _find_source(cls.__module__)
+    if path is None or path.is_relative_to(_ROOT):
         return {}
-    package = module.__name__.partition('.')[0]
+    package = cls.__module__.partition('.')[0]
     digests = {}
-    waiting = {path.resolve(): module.__name__}
+    waiting = {path: cls.__module__}
     seen = set(waiting)
     while waiting:
         source, name = waiting.popitem()
@@ -139,6 +140,10 @@ def _is_own(path: pathlib.Path) -> bool:
     )
 
 
+# Of the digests below: what a config named later would be imported later.
+for _class in (*TASKS.values(), *MODELS.values()):
+    if name_class(_class).startswith('anchorjax.'):
+        importlib.import_module(name_class(_class).partition(':')[0])
 _PYTHON = pathlib.Path(sysconfig.get_path('stdlib')).resolve()
 _ROOT = pathlib.Path(anchorjax.__file__).resolve().parent
 _PACKAGE = digest_package(_ROOT)  # at once: an edit from now on is not what runs

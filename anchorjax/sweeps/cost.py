@@ -1,60 +1,116 @@
-"""What training costs, by formula: operations of a step, parameters, bytes."""
+"""What training costs, counted in the program of a step; nothing is compiled."""
+
+import functools
+import math
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
-from anchorjax import models
+from anchorjax import numerics
+from anchorjax.caching import cache
 from anchorjax.experiment import Experiment
+from anchorjax.models import ModelConfig, abstract_params
+from anchorjax.training.step import new_state
 
 
-def operations_per_step(experiment: Experiment, shortcuts: bool = True) -> float:
-    """Operations of a step of one member; the backward pass costs two forward passes.
+class Cost(NamedTuple):
+    """What a step of one member takes, without drawing the batch and the optimizer."""
 
-    Args:
-      shortcuts: count what we run; if False, every position, as in a plain model.
+    # Multiplications and additions of its matrix products; at least 1, for a model
+    # without any: parts of a sweep are shares of these.
+    operations: float
+    product_bytes: float  # of the results of these products
+    kept_bytes: int  # of what the forward pass keeps for the backward pass
+
+
+def count_step(experiment: Experiment) -> Cost:
+    """The cost of a step.
+
+    What `remat` computes again counts. A loop counts as often as it runs, but for a
+    `while` loop, which counts once. Of branches the cheapest counts: which one runs may
+    depend on the platform, and the parts of a sweep must be the same on all of them.
     """
     task = experiment.task.make()
-    batch_size = experiment.train.batch_size
-    per_sequence = experiment.model.forward_operations(
-        task.seq_len,
-        task.vocab,
-        batch_size,
-        last_only=shortcuts and task.last_only,
-    )
-    return 3 * batch_size * per_sequence
+    shape = (experiment.train.batch_size, task.seq_len)
+    is_mixed = experiment.train.precision == 'bfloat16'
+    return _count_step(experiment.model, task.vocab, shape, task.last_only, is_mixed)
+
+
+@cache()  # of GPT-2 it takes seconds
+@numerics.pin()
+def _count_step(
+    model: ModelConfig,
+    vocab: int,
+    shape: tuple[int, int],
+    last_only: bool,
+    is_mixed: bool,
+) -> Cost:
+    module = model.module_for_logits(vocab, jnp.bfloat16 if is_mixed else jnp.float32)
+    tokens_BT = jax.ShapeDtypeStruct(shape, jnp.int32)
+
+    def compute_logits(tokens_BT: jax.Array, params: Any) -> jax.Array:
+        return module.apply({'params': params}, tokens_BT, last_only).logits
+
+    def differentiate(params: Any, tokens_BT: jax.Array) -> tuple[Any, Any]:
+        of_params = functools.partial(compute_logits, tokens_BT)
+        logits, backward = jax.vjp(of_params, params)
+        return backward(logits), backward  # which is a tree of what it keeps
+
+    trace = jax.make_jaxpr(differentiate, return_shape=True)
+    program, (_, kept) = trace(abstract_params(model, vocab), tokens_BT)
+    operations, product_bytes = count_products(program.jaxpr).tolist()
+    return Cost(max(operations, 1.0), product_bytes, count_bytes(kept))
+
+
+def count_products(jaxpr: Any) -> np.ndarray:
+    """[operations of the matrix products of a program, bytes of their results]."""
+    total = np.zeros(2)
+    for equation in jaxpr.eqns:
+        if equation.primitive is jax.lax.dot_general_p:
+            total += _count_product(equation)
+            continue
+        inner = [count_products(j) for j in jax.core.jaxprs_in_params(equation.params)]
+        if equation.primitive is jax.lax.cond_p:
+            total += min(inner, key=tuple)
+        elif inner:
+            total += equation.params.get('length', 1) * sum(inner)  # of a scan
+    return total
+
+
+def _count_product(equation: Any) -> tuple[float, float]:
+    (contracted, _), _ = equation.params['dimension_numbers']
+    shape = equation.invars[0].aval.shape
+    terms = math.prod(shape[axis] for axis in contracted)
+    result = equation.outvars[0].aval
+    return 2.0 * terms * result.size, result.size * result.dtype.itemsize
+
+
+def count_bytes(tree: Any) -> int:
+    """Bytes of the arrays in a tree, or of what has their shapes."""
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
 
 
 def num_parameters(experiment: Experiment) -> int:
     """Parameters of a member; 2,732,201 in the official 2-layer model (PAPERS 1.2)."""
-    abstract = models.abstract_params(experiment.model, experiment.task.vocab)
+    abstract = abstract_params(experiment.model, experiment.task.vocab)
     return sum(leaf.size for leaf in jax.tree.leaves(abstract))
 
 
 def state_bytes(experiment: Experiment) -> int:
-    """Bytes of a member's state: parameters, moments, counters and two sums.
-
-    Adam has two moments and a counter of its own, SGD one moment; `training.step`
-    counts the step and the divergence.
-    """
-    moments, counters = 2, 3
-    if experiment.optimizer.method == 'sgd':
-        moments, counters = 1, 2
-    return 4 * ((1 + moments) * num_parameters(experiment) + counters + 2)
+    """Bytes of a member's state: parameters, moments, counters and sums."""
+    abstract = abstract_params(experiment.model, experiment.task.vocab)
+    state = jax.eval_shape(functools.partial(new_state, experiment), abstract)
+    return count_bytes(state)
 
 
 def step_bytes(experiment: Experiment) -> int:
     """Estimated peak bytes of a member: old and new state, gradients, activations."""
-    return 3 * state_bytes(experiment) + activation_bytes(experiment)
-
-
-def activation_bytes(experiment: Experiment) -> int:
-    """Estimated bytes of the activations of a member in a step."""
-    task = experiment.task.make()
-    return experiment.model.activation_bytes(
-        task.seq_len, task.vocab, experiment.train.batch_size
-    )
+    return 3 * state_bytes(experiment) + count_step(experiment).kept_bytes
 
 
 def find_largest(experiment: Experiment) -> Experiment:
-    """The experiment of the cohort whose step needs the most memory, by formula."""
+    """The experiment of the cohort whose step needs the most memory, as estimated."""
     experiments = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
     return max(experiments, key=step_bytes)

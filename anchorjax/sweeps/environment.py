@@ -1,19 +1,18 @@
 """The environment of this process, as the manifest records it."""
 
 import dataclasses
-import pathlib
 import platform
+from collections.abc import Sequence
 from importlib.metadata import version
 
 from jax.sharding import Mesh
 
 from anchorjax import numerics
 from anchorjax.experiment import AUTO, Experiment
-from anchorjax.storage.manifest import MANIFEST_FILE, Environment, read_manifest
+from anchorjax.storage.manifest import Environment
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
-from anchorjax.task import digest_data
-from anchorjax.training import hosts
+from anchorjax.tasks import digest_data
 from anchorjax.training.devices import cpu_fingerprint
 
 _LIBRARIES = ('jax', 'jaxlib', 'flax', 'optax', 'numpy')
@@ -23,7 +22,7 @@ def describe_environment(
     experiment: Experiment,
     mesh: Mesh,
     device_bytes: float | None = None,
-    workdir: pathlib.Path | None = None,
+    before: Sequence[Environment] = (),
 ) -> Environment:
     """The environment in which this process would train an experiment.
 
@@ -33,11 +32,8 @@ def describe_environment(
     Args:
       device_bytes: bytes that a device may use; by default `memory.device_bytes`. They
         decide the lanes if neither the config nor the folder does.
-      workdir: the folder of the sweep, which may have begun: bits depend on the lanes,
+      before: those of a sweep that has begun, oldest first: bits depend on the lanes,
         so those that were chosen there for such an environment are kept.
-
-    Raises:
-      StoreError: the manifest in the folder is damaged.
     """
     device = mesh.devices.flat[0]
     hardware = {'device': device.device_kind, 'machine': platform.machine()}
@@ -55,8 +51,8 @@ def describe_environment(
         code=digest_code(experiment),
     )
     lanes = None
-    if environment.lanes == AUTO and workdir is not None:
-        lanes = _recall_lanes(workdir, environment)
+    if environment.lanes == AUTO:
+        lanes = _recall_lanes(before, environment)
     if lanes is None:
         if device_bytes is None:
             device_bytes = memory.device_bytes(mesh)
@@ -81,19 +77,14 @@ def add_data(environment: Environment, experiment: Experiment) -> Environment:
     return dataclasses.replace(environment, data=digests)
 
 
-def _recall_lanes(workdir: pathlib.Path, environment: Environment) -> int | None:
-    """The lanes of the newest environment there that differs in data or code alone."""
-
-    def read() -> int | None:
-        if not (workdir / MANIFEST_FILE).exists():
-            return None
-        for entry in reversed(read_manifest(workdir).environments):
-            theirs = entry.environment
-            same = dataclasses.replace(
-                environment, lanes=theirs.lanes, data=theirs.data, code=theirs.code
-            )
-            if same == theirs:
-                return theirs.lanes
-        return None
-
-    return hosts.broadcast(hosts.run_together(read))
+def _recall_lanes(
+    before: Sequence[Environment], environment: Environment
+) -> int | None:
+    """The lanes of the newest environment that differs in data or code alone."""
+    for theirs in reversed(before):
+        same = dataclasses.replace(
+            environment, lanes=theirs.lanes, data=theirs.data, code=theirs.code
+        )
+        if same == theirs:
+            return theirs.lanes
+    return None

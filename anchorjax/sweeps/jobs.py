@@ -1,13 +1,12 @@
-"""What each job of a sweep is doing: it locks its chunks, and writes a small file.
+"""What each job of a sweep is doing: a small file that it locks, and keeps up to date.
 
 jobs/shard_00003_of_00016.json    the job's last report about itself
 jobs/shard_00003_of_00016.log     its output, when launch/submit.py started it
 
-Whether a job still runs is decided by its lock, not by what its file says.
+Whether a job still runs is decided by the lock of its file, not by what it says.
 """
 
 import contextlib
-import functools
 import json
 import operator
 import os
@@ -15,14 +14,13 @@ import pathlib
 import socket
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from anchorjax import files
-from anchorjax.errors import StoreError, StoreUnavailable, brief
+from anchorjax.errors import StoreUnavailable, brief
 from anchorjax.storage import locks
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.shards import Shard, chunks_of_shard, list_costs, partition
+from anchorjax.sweeps.shards import Shard, chunks_of_shard
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 
@@ -68,16 +66,14 @@ class Status(NamedTuple):
 def hold_shard(
     folder: SweepFolder, shard: Shard
 ) -> Iterator[Callable[[Progress], None]]:
-    """Locks the chunks of a shard and keeps its file; yields a function for progress.
+    """Locks the file of a shard and keeps it; yields a function for progress.
 
-    What killed jobs left there is removed.
+    What killed jobs left in its chunks is removed.
 
     Raises:
       StoreUnavailable: another job holds some of the chunks; the line says which job.
     """
-    workdir = folder.workdir
     chunks = chunks_of_shard(folder, shard)
-    path = workdir / 'jobs' / f'{shard.name}.json'
     job = Job(
         shard=shard,
         chunks=(chunks.start, chunks.stop),
@@ -86,18 +82,19 @@ def hold_shard(
         engine=_find_engine(),
         started=time.time(),
     )
+    held: list[IO] = []  # its file, in the first process alone
     next_time = time.monotonic()
+
+    def lock() -> None:
+        held.append(stack.enter_context(_hold_job(folder.workdir, job)))
 
     def write(**changes: Any) -> None:
         nonlocal job
         job = job._replace(**changes)
-        if hosts.is_first():
-            # A full disk must not end a job for its report: the training state matters.
-            with contextlib.suppress(StoreError):
-                files.write_json(path, job._asdict())
+        for file in held:
+            _write_job(file, job)
 
     def remove_leftovers() -> None:
-        files.remove_leftovers(path.parent, path.name)
         for index in chunks:
             folder.chunks[index].folder.remove_leftovers()
 
@@ -115,9 +112,8 @@ def hold_shard(
             write()
 
     with contextlib.ExitStack() as stack:
-        hosts.run_on_first(functools.partial(_lock_chunks, stack, workdir, chunks))
+        hosts.run_on_first(lock)
         hosts.run_on_first(remove_leftovers)
-        write()
         try:
             yield report
         except (Preempted, KeyboardInterrupt):
@@ -130,6 +126,48 @@ def hold_shard(
         write(state='done')
 
 
+@contextlib.contextmanager
+def _hold_job(workdir: pathlib.Path, job: Job) -> Iterator[IO]:
+    """The locked file of a job; StoreUnavailable if another holds one of its chunks.
+
+    Two jobs may divide a sweep differently (`--shard=1/4`, `--shard=2/8`) and must
+    still see each other, so every job looks at the files of all.
+    """
+    chunks = range(*job.chunks)
+    with contextlib.ExitStack() as stack:
+        with locks.hold_folder(workdir, wait=True):  # one check at a time
+            for path in _list_paths(workdir):
+                holder = _read_job(path)
+                # What cannot be read may hold any chunk.
+                theirs = chunks if holder is None else range(*holder.chunks)
+                is_shared = chunks.start < theirs.stop and theirs.start < chunks.stop
+                if is_shared and locks.is_held(path):
+                    raise StoreUnavailable(
+                        f'{workdir}: chunks {theirs.start} to {theirs.stop - 1} are in '
+                        f'use by {holder or "another process"}'
+                    )
+            file = stack.enter_context(locks.hold_file(_job_path(workdir, job.shard)))
+            _write_job(file, job)
+        yield file
+
+
+def _write_job(file: IO, job: Job) -> None:
+    """Writes the line of a job over that in its file, which keeps its lock."""
+    line = json.dumps(job._asdict()).encode()
+    # A full disk must not end a job for its report: the training state matters.
+    with contextlib.suppress(OSError):
+        file.seek(0)
+        file.write(line.ljust(os.fstat(file.fileno()).st_size))  # over all of it
+
+
+def _job_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
+    return workdir / 'jobs' / f'{shard.name}.json'
+
+
+def _list_paths(workdir: pathlib.Path) -> list[pathlib.Path]:
+    return sorted((workdir / 'jobs').glob('shard_*.json'))
+
+
 def log_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
     """The file for the output of a shard's job."""
     return workdir / 'jobs' / f'{shard.name}.log'
@@ -137,13 +175,16 @@ def log_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
 
 def read_jobs(workdir: pathlib.Path) -> list[Job]:
     """All jobs, the oldest first; damaged files are skipped: they hold no data."""
-    jobs = []
-    for path in (workdir / 'jobs').glob('shard_*.json'):
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            values = json.loads(path.read_text())
-            values['shard'] = Shard(*values['shard'])
-            jobs.append(Job(**values))
+    jobs = filter(None, map(_read_job, _list_paths(workdir)))
     return sorted(jobs, key=operator.attrgetter('started'))
+
+
+def _read_job(path: pathlib.Path) -> Job | None:
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        values = json.loads(path.read_text())
+        values['shard'] = Shard(*values['shard'])
+        return Job(**values)
+    return None
 
 
 def list_statuses(folder: SweepFolder) -> list[Status]:
@@ -155,19 +196,12 @@ def list_statuses(folder: SweepFolder) -> list[Status]:
     for job in jobs:
         if job.shard.count != count and _is_running(folder.workdir, job):
             shards.append(job.shard)
-    costs = list_costs(folder)
-    statuses = []
-    for shard in shards:
-        chunks = partition(costs, shard)
-        statuses.append(_find_status(folder, shard, chunks, job_of_shard.get(shard)))
-    return statuses
+    return [_find_status(folder, shard, job_of_shard.get(shard)) for shard in shards]
 
 
-def _find_status(
-    folder: SweepFolder, shard: Shard, chunks: range, job: Job | None
-) -> Status:
+def _find_status(folder: SweepFolder, shard: Shard, job: Job | None) -> Status:
     num_members = num_done = 0
-    for index in chunks:
+    for index in chunks_of_shard(folder, shard):
         chunk = folder.chunks[index]
         num_members += chunk.num_members
         num_done += chunk.num_members * chunk.folder.done
@@ -191,8 +225,7 @@ def _find_status(
 
 
 def _is_running(workdir: pathlib.Path, job: Job) -> bool:
-    chunks = range(*job.chunks)
-    return locks.find_holder(workdir, chunks) == chunks  # or another job has some
+    return locks.is_held(_job_path(workdir, job.shard))
 
 
 def _read_last_lines(path: pathlib.Path) -> list[str]:
@@ -200,21 +233,6 @@ def _read_last_lines(path: pathlib.Path) -> list[str]:
         return []
     lines = path.read_text(errors='replace').splitlines()
     return [line for line in lines if line.strip()][-_TAIL_LINES:]
-
-
-def _lock_chunks(
-    stack: contextlib.ExitStack, workdir: pathlib.Path, chunks: range
-) -> None:
-    """Locks chunks until the stack closes; StoreUnavailable names their holder."""
-    try:
-        stack.enter_context(locks.hold_chunks(workdir, chunks))
-    except locks.LockHeld as e:
-        holder = 'another process'
-        for job in read_jobs(workdir):
-            start, stop = job.chunks
-            if start < e.taken.stop and e.taken.start < stop:
-                holder = job  # the newest comes last
-        raise StoreUnavailable(f'{workdir}: {e} by {holder}') from None
 
 
 def _find_engine() -> str:

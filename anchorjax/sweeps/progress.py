@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from anchorjax.experiment import Experiment
 from anchorjax.storage.sweep_folder import Chunk
-from anchorjax.sweeps.cost import operations_per_step
+from anchorjax.sweeps.cost import count_step
 
 _EVERY_IN_LOG = 180.0  # seconds between two lines if the output is not a terminal
 _FIRST_IN_LOG = 10.0  # of training before the first: the first steps are slow
@@ -75,7 +75,8 @@ def count_progress(
     steps = experiment.train.num_steps
     per_step = {}
     for cohort in experiment.cohorts():
-        per_step[cohort.name] = operations_per_step(experiment.for_cohort(cohort))
+        of_cohort = experiment.for_cohort(cohort)
+        per_step[cohort.name] = count_step(of_cohort).operations
 
     def count(chunks: Iterable[Chunk]) -> tuple[int, float]:
         member_steps, operations = 0, 0.0

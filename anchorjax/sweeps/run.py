@@ -20,14 +20,14 @@ from anchorjax.grid import Cohort, HParams
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.manifest import refuse_environment
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
-from anchorjax.sweeps.cost import operations_per_step
+from anchorjax.sweeps.cost import count_step
 from anchorjax.sweeps.progress import Progress, count_progress
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.sweeps.trainer import Trainer, get_trainer
 from anchorjax.training import hosts
 from anchorjax.training.curves import Record, empty_record
 from anchorjax.training.members import (
-    describe_members,
+    abstract_members,
     drop_padding,
     fetch_to_host,
     place_members,
@@ -105,7 +105,8 @@ def train_chunk(
     trainer.compile(len(hparams.seed))  # not a part of the time of the first piece
     step, state, curves = _start(trainer, chunk.folder, hparams, size, warn)
     chunk.folder.begin(step, folder.environments.index(folder.environment))
-    members, operations = chunk.num_members, operations_per_step(trainer.experiment)
+    members = chunk.num_members
+    operations = count_step(trainer.experiment).operations
     num_chunks = -(-chunk.cohort.size // folder.chunk_size)
     progress.label = f'{chunk.cohort.name}, chunk {chunk.index + 1} of {num_chunks}'
     progress.add_earlier(step * members, operations)
@@ -180,7 +181,7 @@ def _start(
     experiment = trainer.experiment
     num_records = len(experiment.record_steps)
     curves = empty_record(experiment.task.make(), num_records, size)
-    state = describe_members(trainer.describe_member(), size)
+    state = abstract_members(trainer.abstract_state(), size)
     shapes = {'state': state, 'curves': jax.eval_shape(lambda: curves)}
     saved = folder.load_resume(shapes, warn)
     if saved is not None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from anchorjax.errors import UserError
 from anchorjax.storage.sweep_folder import SweepFolder
-from anchorjax.sweeps.cost import operations_per_step
+from anchorjax.sweeps.cost import count_step
 
 _DIGITS = 5  # of an index or a count, in the names of files
 MOST_SHARDS = 10**_DIGITS - 1
@@ -53,6 +53,8 @@ def parse_shard(text: str) -> Shard:
 
 def chunks_of_shard(folder: SweepFolder, shard: Shard) -> range:
     """The chunks that one shard trains, as indices into `folder.chunks`."""
+    if shard.count == 1:
+        return range(len(folder.chunks))
     return partition(list_costs(folder), shard)
 
 
@@ -64,7 +66,7 @@ def list_costs(folder: SweepFolder) -> list[float]:
         name = chunk.cohort.name
         if name not in operations:
             experiment = folder.experiment.for_cohort(chunk.cohort)
-            operations[name] = operations_per_step(experiment)
+            operations[name] = count_step(experiment).operations
         costs.append(operations[name])
     return costs
 

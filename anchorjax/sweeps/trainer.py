@@ -12,12 +12,12 @@ from anchorjax import numerics
 from anchorjax.caching import find_key
 from anchorjax.experiment import Experiment
 from anchorjax.grid import NO_WINDOWS, HParams
-from anchorjax.model import abstract_params
+from anchorjax.models import abstract_params
 from anchorjax.training.curves import Record
 from anchorjax.training.members import (
     MEMBERS,
+    abstract_members,
     count_slices,
-    describe_members,
     make_batch_splitter,
     map_members,
 )
@@ -51,7 +51,7 @@ class Trainer:
         self._segment = map_members(segment, mesh, lanes, num_members=2, num_shared=3)
 
     @numerics.pin()
-    def describe_member(self) -> TrainState:
+    def abstract_state(self) -> TrainState:
         """The ShapeDtypeStructs of the state of one member; no file is read."""
         vocab = self.experiment.task.vocab
         params = abstract_params(self.experiment.model, vocab)
@@ -80,8 +80,8 @@ class Trainer:
             (cohort,) = self.experiment.cohorts()
             of_one = jax.tree.map(operator.itemgetter(0), cohort.hparams)
             sharding = NamedSharding(self.mesh, MEMBERS)
-            hparams = describe_members(of_one, rows, sharding)
-            state = describe_members(self.describe_member(), rows, sharding)
+            hparams = abstract_members(of_one, rows, sharding)
+            state = abstract_members(self.abstract_state(), rows, sharding)
             shared = (np.int32(1), np.int32(0), np.bool_(True))
             with numerics.pin(self.experiment.train.precision):
                 program = self._segment.lower(state, hparams, *shared).compile()

@@ -19,8 +19,8 @@ import jax.numpy as jnp
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import texts
+from anchorjax.tasks import Batch, EvalSets, Task, texts
+from anchorjax.tasks.answers import describe_answers
 from anchorjax.tasks.texts import LossOn, Texts
 
 PLUS, EQUALS, END = 10, 11, 12  # after the ten digits
@@ -69,11 +69,14 @@ class AdditionConfig:
             seq_len=self.seq_len,
             num_train=self.num_train,
             eval_set_names=tuple(_asked(self)),
-            make_data=keep_key,
+            make_data=lambda key: key,
             batch=functools.partial(make_batch, self),
             eval_sets=functools.partial(make_eval_sets, self),
             last_only=is_number,
             deviation=('test', 'assigned') if is_number else None,
+            describe_members=functools.partial(
+                describe_answers, 'test', 'assigned', {}
+            ),
             group_names=region_names(),
         )
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
-from anchorjax.task import Batch, EvalSets, Task, number_all
+from anchorjax.tasks import Batch, EvalSets, Task, index_train_and_rest
 
 ROLES = ('key', 'anchor_1', 'anchor_2')
 HEADINGS = {
@@ -128,7 +128,7 @@ def make_eval_sets(config: AnchorPermutationsConfig, data: Data) -> EvalSets:
     """
     num_seen = config.num_trained * config.num_keys
     num_all = config.num_anchors**2 * config.num_keys
-    number_PB, weights_PB = number_all(num_seen, num_all)
+    number_PB, weights_PB = index_train_and_rest(num_seen, num_all)
     tokens_PBT, key_PB, pair_PB = ask(config, data, number_PB)
     first_PB, second_PB = jnp.divmod(pair_PB, config.num_anchors)
     reversed_PB = second_PB * config.num_anchors + first_PB

@@ -15,11 +15,15 @@ from typing import Annotated, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, check_fields, require_default
 from anchorjax.permutation import draw_bits
-from anchorjax.task import Batch, EvalSets, Task
+from anchorjax.tasks import Batch, EvalSets, Task
+from anchorjax.tasks.answers import describe_answers
+from anchorjax.tasks.solution import name_ends
 
 MAPPINGS = ('composed', 'symmetric', 'assigned')
 ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')
@@ -112,7 +116,7 @@ class AnchorsConfig:
             eval_sets=functools.partial(make_eval_sets, self),
             mapping_names=MAPPINGS,
             deviation=('unseen', 'composed') if self.unseen_pairs else None,
-            offset_names=_name_offsets(self) if self.unseen_pairs else {},
+            describe_members=functools.partial(describe_members, self),
             headings=HEADINGS,
             group_names=_name_groups(self),
             role_names=ROLES,
@@ -473,7 +477,7 @@ def list_asked_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]
     return asked
 
 
-def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
+def name_offsets(config: AnchorsConfig) -> dict[int, str]:
     """Which rule an answer to the first unseen pair follows, by its deviation.
 
     The deviation is the answer minus the composed one. A network that answers like
@@ -494,6 +498,15 @@ def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
     names[int(symmetric - composed)] = 'symmetric'
     names[0] = 'composed'
     return names
+
+
+def describe_members(
+    config: AnchorsConfig, results: xr.Dataset, members: pd.DataFrame
+) -> pd.DataFrame:
+    """The members with what they answer to the unseen pair, and their `solution`."""
+    names = name_offsets(config) if config.unseen_pairs else {}
+    members = describe_answers('unseen', 'composed', names, results, members)
+    return members.assign(solution=name_ends(members))
 
 
 def _name_groups(config: AnchorsConfig) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ import numpy as np
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import draw_bits
-from anchorjax.task import Batch, EvalSets, Task
+from anchorjax.tasks import Batch, EvalSets, Task
+from anchorjax.tasks.answers import describe_answers
 
 # assigned: the training label. sum: key plus anchors, also of memory anchors.
 MAPPINGS = ('assigned', 'sum')
@@ -79,7 +80,9 @@ class MemoryReasoningConfig:
             trained_eval_sets=('memory', 'reasoning_train'),
             mapping_names=MAPPINGS,
             deviation=('reasoning_test', 'sum') if self.masked else None,
-            offset_names={0: 'sum'} if self.masked else {},
+            describe_members=functools.partial(
+                describe_answers, 'reasoning_test', 'sum', {0: 'sum'}
+            ),
             group_names=_name_groups(self),
             role_names=role_names(self),
             roles=functools.partial(roles, self),

@@ -21,8 +21,7 @@ import numpy as np
 
 from anchorjax.errors import ConfigError, UserError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import prontoqa, texts
+from anchorjax.tasks import Batch, EvalSets, Task, prontoqa, texts
 from anchorjax.tasks.corpus import token_files
 from anchorjax.tasks.corpus.sample import write_documents
 from anchorjax.tasks.prontoqa.texts import (
@@ -72,7 +71,7 @@ class MixtureConfig:
             seq_len=self.seq_len,
             num_train=2 * self.num_sequences,
             eval_set_names=EVAL_SETS,
-            make_data=keep_key,
+            make_data=lambda key: key,
             batch=functools.partial(make_batch, self),
             eval_sets=functools.partial(make_eval_sets, self),
             trained_eval_sets=SOURCES,
@@ -81,7 +80,7 @@ class MixtureConfig:
                 token_files.digest_corpora, self.story_path, self.reasoning_path
             ),
             last_only=False,
-            is_text_alone=True,
+            is_language_modeling=True,
         )
 
     @property

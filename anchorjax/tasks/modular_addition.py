@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
-from anchorjax.task import Batch, EvalSets, Task, number_all
+from anchorjax.tasks import Batch, EvalSets, Task, index_train_and_rest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +87,6 @@ def ask(config: ModularAdditionConfig, question_B: jax.Array) -> Batch:
 
 def make_eval_sets(config: ModularAdditionConfig, order: jax.Array) -> EvalSets:
     """All trained and all held-out questions; the shorter row is padded."""
-    number_PB, weights_PB = number_all(config.num_trained, config.modulus**2)
+    number_PB, weights_PB = index_train_and_rest(config.num_trained, config.modulus**2)
     asked = ask(config, order[number_PB])
     return EvalSets(asked.tokens_BT, asked.targets_BQ[:, None], weights_PB[..., None])

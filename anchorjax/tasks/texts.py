@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.task import Batch, EvalSets
+from anchorjax.tasks import Batch, EvalSets
 
 # Which positions count in the training loss.
 #   answer              the answer and its END

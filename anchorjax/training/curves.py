@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from anchorjax.task import Task
+from anchorjax.tasks import Task
 
 DEVIATION_LIMIT = 32  # of |prediction - answer|; larger ones share one bin
 RECORD_DIMS = {

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from anchorjax.experiment import Experiment
-from anchorjax.task import EvalSets, Task
+from anchorjax.tasks import EvalSets, Task
 from anchorjax.training import losses
 from anchorjax.training.curves import DEVIATION_LIMIT
 from anchorjax.training.forward import Split, compute_logits, keep_whole

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax.typing import DTypeLike
 
 from anchorjax.experiment import Experiment
-from anchorjax.model import Activations
+from anchorjax.models import Activations
 
 # Divides a batch among devices (members.make_batch_splitter).
 Split = Callable[[Any], Any]

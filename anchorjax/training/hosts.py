@@ -17,7 +17,7 @@ from jax.experimental import multihost_utils
 
 from anchorjax.errors import (
     CliError,
-    Damaged,
+    CorruptFileError,
     StoreError,
     StoreUnavailable,
     TemporaryError,
@@ -30,7 +30,7 @@ _HEARTBEAT_TIMEOUT = 60  # seconds of silence from a process until the others en
 _KINDS = {
     'refused': StoreError,
     'unavailable': StoreUnavailable,
-    'damaged': Damaged,
+    'damaged': CorruptFileError,
 }
 
 
@@ -103,8 +103,8 @@ def run_together(action: Callable[[], Any]) -> Any:
 
     Raises:
       StoreError: on all processes, if a UserError or OSError was raised on any. It is
-        Damaged only if every process that failed raised that, and StoreUnavailable if
-        another try may help all of them.
+        CorruptFileError only if every process that failed raised that, and
+        StoreUnavailable if another try may help all of them.
     """
     result, problem = None, None
     try:
@@ -143,7 +143,7 @@ def silence_others() -> Iterator[None]:
 
 
 def _find_kind(e: Exception) -> str:
-    if isinstance(e, Damaged):
+    if isinstance(e, CorruptFileError):
         return 'damaged'
     return 'unavailable' if is_temporary(e) else 'refused'
 

@@ -49,7 +49,7 @@ def is_scored(
 
 
 def share(right_RB: jax.Array, counts_B: jax.Array) -> jax.Array:
-    """Share of the sequences that count which are right, [R]; 0 if none counts."""
+    """Accuracy over the counted sequences, [R]; 0 if there are none."""
     number = jnp.maximum(counts_B.sum(), 1).astype(jnp.float32)
     return (right_RB & counts_B).sum(-1) / number
 

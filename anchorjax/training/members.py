@@ -135,7 +135,7 @@ def place_members(tree: Any, mesh: Mesh, lanes: int) -> Any:
     return jax.tree.map(place_array, tree)
 
 
-def describe_members(
+def abstract_members(
     member: Any, rows: int, sharding: NamedSharding | None = None
 ) -> Any:
     """The ShapeDtypeStructs [rows, ...] of members that are like this one."""

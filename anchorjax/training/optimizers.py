@@ -14,8 +14,8 @@ import optax
 from anchorjax.experiment import OptimizerConfig
 
 
-def unit_shape(config: OptimizerConfig, step: jax.Array) -> jax.Array:
-    """The schedule in [0, 1] at a step, counted from 0 (PAPERS 1.3).
+def unit_schedule(config: OptimizerConfig) -> optax.Schedule:
+    """The schedule in [0, 1] of steps, counted from 0 (PAPERS 1.3).
 
     'warmup_cosine': linear to 1 over warmup_steps, then half a cosine to 0 at
     schedule_steps; as in the paper's text, and in the released version of the package
@@ -23,25 +23,26 @@ def unit_shape(config: OptimizerConfig, step: jax.Array) -> jax.Array:
     rate) for the rest; as in one commit of that package, which the official runs were
     not made with (PAPERS 1.3). 'constant': 1.
     """
+    warmup = config.warmup_steps
     if config.shape == 'constant':
-        return jnp.ones_like(step, jnp.float32)
-    rise = step / max(1, config.warmup_steps)
+        return optax.constant_schedule(1.0)
     if config.shape == 'warmup_drop':
-        fall = jnp.zeros_like(rise)
-    elif config.shape == 'warmup_cosine':
-        span = max(1, config.schedule_steps - config.warmup_steps)
-        progress = jnp.clip((step - config.warmup_steps) / span, 0.0, 1.0)
-        fall = 0.5 * (1.0 + jnp.cos(jnp.pi * progress))
-    else:
-        assert_never(config.shape)  # a name without a branch must not train a cosine
-    return jnp.where(step < config.warmup_steps, rise, fall).astype(jnp.float32)
+        parts = [optax.linear_schedule(0.0, 1.0, warmup), optax.constant_schedule(0.0)]
+        return optax.join_schedules(parts, [warmup])
+    if config.shape == 'warmup_cosine':
+        end = max(warmup + 1, config.schedule_steps)  # optax needs a step to fall in
+        return optax.warmup_cosine_decay_schedule(0.0, 1.0, warmup, end)
+    assert_never(config.shape)  # a name without a branch must not train a cosine
 
 
 def learning_rate(
     config: OptimizerConfig, peak: jax.Array, step: jax.Array
 ) -> jax.Array:
-    """The rate of a step, counted from 0, for a member with this peak rate."""
-    return config.floor + (peak - config.floor) * unit_shape(config, step)
+    """The rate of a step, counted from 0, for a member with this peak rate.
+
+    The peak is traced, which optax's schedules refuse: so theirs is 1, times the peak.
+    """
+    return config.floor + (peak - config.floor) * unit_schedule(config)(step)
 
 
 def decay_shape(

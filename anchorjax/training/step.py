@@ -15,9 +15,9 @@ from flax import struct
 
 from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, ORDER, HParams, random_key
-from anchorjax.model import init_params, mask_decay
+from anchorjax.models import init_params, mask_decay
 from anchorjax.permutation import draw_epoch_batch
-from anchorjax.task import Batch, Task
+from anchorjax.tasks import Batch, Task
 from anchorjax.training import losses, optimizers
 from anchorjax.training.curves import Record, record_shapes
 from anchorjax.training.evaluation import evaluate

@@ -11,9 +11,9 @@ from analysis.report.members import list_positions
 from analysis.report.subject import read_subject
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from anchorjax.storage.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import describe_environment
+from anchorjax.tasks.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
 from anchorjax.training.devices import make_mesh
 from tests.support import p2_tasks, sweeps
 from tests.support.planted_results import plant_curves

@@ -146,11 +146,11 @@ def test_an_estimate_is_one_number_per_seed():
     gaps = {0: 0.3, 1: 0.4}
     assert estimate(claims.difference('score', A, B)) == pytest.approx(gaps)
     above_half = {0: 0, 1: 1, 2: 1}
-    assert estimate(claims.share('score', 0.5, A)) == above_half
+    assert estimate(claims.fraction_above('score', 0.5, A)) == above_half
     # An unknown number of seed 1 is left out.
     gains = {0: -0.2}
     names = ('now', 'before')
-    of_b = claims.change('score', 'before', names, B.levels)
+    of_b = claims.paired_difference('score', 'before', names, B.levels)
     assert estimate(of_b) == pytest.approx(gains)
 
 

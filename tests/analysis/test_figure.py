@@ -186,7 +186,7 @@ def test_what_is_no_figure_of_ones_own_is_one_line(tmp_path, text, reason):
 def test_an_unknown_figure_gets_the_nearest_name():
     with pytest.raises(UserError, match="no figure 'phas', did you mean 'phase'"):
         figure.find_figure('phas')
-    with pytest.raises(UserError) as caught:  # a file of a room, but no figure
+    with pytest.raises(UserError) as caught:  # a file of a package, but no figure
         figure.find_figure('members')
     assert "did you mean 'members'" not in str(caught.value)
 
@@ -216,8 +216,8 @@ def test_an_editors_hidden_file_is_no_figure(tmp_path, monkeypatch):
 
 
 FIGURES = figure.find_figures()
-# A tiny trained sweep for each room, and for figures that need another one: the name of
-# its fixture, and that of the sweep if the fixture has several.
+# A tiny trained sweep for each package, and for figures that need another one: the name
+# of its fixture, and that of the sweep if the fixture has several.
 RUNS = {
     'p1': ('converged_run', None),
     'p3': ('converged_run', None),
@@ -236,8 +236,8 @@ def find_fixture(name: str) -> tuple[str, str | None] | None:
     """The fixture of a figure; None: its own tests draw it, or its paper's."""
     if figure.name_subject(FIGURES[name]) == 'text':
         return None
-    room = FIGURES[name].__name__.split('.')[1]
-    return RUNS.get(name, RUNS.get(room))
+    package = FIGURES[name].__name__.split('.')[1]
+    return RUNS.get(name, RUNS.get(package))
 
 
 def list_words(name: str) -> list[str]:

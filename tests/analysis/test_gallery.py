@@ -3,10 +3,12 @@
 import pytest
 
 from analysis.drawing import style
-from analysis.figure import ROOMS, find_figures
+from analysis.figure import PACKAGES, find_figures
 from analysis.pages import gallery, render
 
-PICTURES = [picture for room in ROOMS for picture in gallery.list_pictures(room)]
+PICTURES = [
+    picture for package in PACKAGES for picture in gallery.list_pictures(package)
+]
 DRAWN = [picture for picture in PICTURES if picture.numbers]
 
 
@@ -27,10 +29,10 @@ def test_a_picture_is_named_by_the_figures_of_its_module(picture):
     assert bool(picture.figures) == bool(figures)
 
 
-@pytest.mark.parametrize('room', ROOMS)
-def test_the_page_of_a_paper_shows_its_pictures_and_says_of_which_networks(room):
-    page = render(f'analysis/gallery/{room}/README.md')
-    for picture in gallery.list_pictures(room):
+@pytest.mark.parametrize('package', PACKAGES)
+def test_the_page_of_a_paper_shows_its_pictures_and_says_of_which_networks(package):
+    page = render(f'analysis/gallery/{package}/README.md')
+    for picture in gallery.list_pictures(package):
         assert f']({picture.path.name})' in page
         assert picture.networks in page
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from analysis.__main__ import run_claims
-from analysis.figure import ROOMS, import_claims
+from analysis.figure import PACKAGES, import_claims
 from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support.presets import list_specs
@@ -17,7 +17,7 @@ GALLERY = ROOT / 'analysis' / 'gallery'
 MOST_JUDGED = 5  # of a family, which shares the risk: P2 Fig 3 has four and one
 
 
-@pytest.mark.parametrize('paper', ROOMS)
+@pytest.mark.parametrize('paper', PACKAGES)
 def test_the_committed_members_give_the_committed_verdicts(paper, tmp_path):
     """Byte for byte, members.csv itself included."""
     folder = GALLERY / paper
@@ -40,7 +40,7 @@ def test_an_empty_table_is_bad_input(tmp_path):
         run_claims(['p1', '--members', str(members), '--out', str(tmp_path / 'out')])
 
 
-@pytest.mark.parametrize('paper', ROOMS)
+@pytest.mark.parametrize('paper', PACKAGES)
 def test_few_claims_of_a_family_are_judged(paper):
     rows = import_claims(paper).CLAIMS
     judged = collections.Counter(row.family for row in rows if row.rule)
@@ -49,7 +49,7 @@ def test_few_claims_of_a_family_are_judged(paper):
     assert len(set(keys)) == len(keys)
 
 
-@pytest.mark.parametrize('paper', ROOMS)
+@pytest.mark.parametrize('paper', PACKAGES)
 def test_an_address_is_of_one_row_of_its_paper(paper):
     """PAPER.FIGURE.NETWORKS.NUMBER, in letters that a template can write."""
     addresses = [claim.address for claim in import_claims(paper).CLAIMS]

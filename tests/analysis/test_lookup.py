@@ -8,7 +8,8 @@ import pytest
 
 from analysis.members import lookup
 from anchorjax.grid import DATA, random_key
-from anchorjax.tasks import AnchorsConfig, anchors
+from anchorjax.tasks import anchors
+from anchorjax.tasks.anchors import AnchorsConfig
 
 SEED = 3
 SMALL = {'seq_len': 5, 'keys': (20, 40)}

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anchorjax import api, cli
-from anchorjax.errors import UserError
-from anchorjax.storage import locks
+from anchorjax.errors import StoreUnavailable, UserError
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps import cost, signals
 from anchorjax.sweeps.jobs import hold_shard
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.run import run_sweep
 from anchorjax.sweeps.shards import (
+    WHOLE,
     Shard,
     chunks_of_shard,
     list_costs,
@@ -54,7 +54,7 @@ def test_a_chunk_costs_the_operations_of_its_cohort(tmp_path):
     costs = list_costs(folder)
     for chunk, operations in zip(folder.chunks, costs, strict=True):
         of_cohort = folder.experiment.for_cohort(chunk.cohort)
-        assert operations == cost.operations_per_step(of_cohort)
+        assert operations == cost.count_step(of_cohort).operations
     assert len(set(costs)) == 2
     for index in range(3):
         shard = Shard(index, 3)
@@ -71,13 +71,17 @@ def test_a_wrong_shard_is_refused(text):
 
 
 def test_overlapping_chunks_are_held_by_one_alone(tmp_path):
-    with locks.hold_chunks(tmp_path, range(2, 6)):
-        with locks.hold_chunks(tmp_path, range(6, 9)):
-            assert locks.find_holder(tmp_path, range(0, 20)) == range(2, 6)
-        with pytest.raises(locks.LockHeld), locks.hold_chunks(tmp_path, range(5, 7)):
-            pass
-        assert locks.find_holder(tmp_path, range(0, 2)) is None
-    assert locks.find_holder(tmp_path, range(0, 20)) is None
+    folder, _ = opened(tmp_path)  # of four chunks
+    line = 'chunks 2 to 3 are in use by process'
+    with hold_shard(folder, Shard(1, 2)):
+        for free in (Shard(0, 2), Shard(1, 4)):
+            with hold_shard(folder, free):
+                pass
+        for taken in (WHOLE, Shard(1, 2), Shard(2, 4), Shard(2, 3)):
+            with pytest.raises(StoreUnavailable, match=line), hold_shard(folder, taken):
+                pass
+    with hold_shard(folder, WHOLE):
+        pass
 
 
 def test_chunks_in_use_are_tried_again(tmp_path, capsys):

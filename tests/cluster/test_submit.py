@@ -18,7 +18,6 @@ from tests.support.sweeps import ROOT
 submitit = pytest.importorskip('submitit')
 slurm = pytest.importorskip('anchorjax.extras.slurm')
 CONFIG = ['--config', 'tests/support/tiny.py']
-STUB = ROOT / 'tests' / 'support' / 'shards' / 'shard_stub.py'
 
 
 @pytest.fixture
@@ -132,59 +131,53 @@ def test_what_slurm_refuses_is_one_line(submit, fake_slurm):
     assert len(said.errors.splitlines()) == 1
 
 
-class Shard:
-    """A job of shard_stub.py, and what its processes leave behind."""
+# A process of a shard: it notes each start; the first one may wait for a signal, and
+# then stops as a sweep does.
+CHILD = """
+import os, pathlib, signal, sys, time
+starts, mode = pathlib.Path(sys.argv[1]), sys.argv[2]
+starts.open('a').write('x')
+signals = []
+signal.signal(signal.SIGUSR2, lambda number, _: signals.append(number))
+if mode == 'crash':
+    os.kill(os.getpid(), signal.SIGKILL)
+if mode == 'wait' and starts.read_text() == 'x':
+    print('started by', os.getppid(), flush=True)
+    while not signals:
+        time.sleep(0.02)
+    sys.exit(75)
+sys.exit(2 if mode == 'refuse' else 0)
+"""
 
-    def __init__(self, folder: pathlib.Path, *words: str, grace: float = 10.0):
-        command = [sys.executable, str(STUB), f'--workdir={folder}', *words]
-        self.log = folder / 'log'
-        self.job = slurm.ShardJob(command, self.log, retries=1, grace=grace)
-        self._folder = folder
 
-    def start(self) -> submitit.Job:
-        executor = submitit.LocalExecutor(self._folder / 'submitit')
-        executor.update_parameters(timeout_min=60, stderr_to_stdout=True)
-        return executor.submit(self.job)
-
-    def signal(self, number: int) -> None:
-        """Signals the process of the job, once its child handles signals."""
-        parent = wait_until(lambda: find_number(r'started by (\d+)', self.log))
-        os.kill(parent, number)
-
-    def list_first_steps(self) -> list[int]:
-        """The step at which each start began."""
-        steps = re.findall(r'^step (\d+)', read_text(self.log), re.MULTILINE)
-        return [int(step) for step in steps]
-
-    def count_starts(self) -> int:
-        return len(read_text(self._folder / 'starts'))
-
-    def read_state(self) -> int:
-        """The step that is saved."""
-        return int(read_text(self._folder / 'state'))
+def make_job(folder: pathlib.Path, mode: str) -> slurm.ShardJob:
+    command = [sys.executable, '-c', CHILD, str(folder / 'starts'), mode]
+    return slurm.ShardJob(command, folder / 'log', retries=1, grace=10.0)
 
 
 @pytest.mark.slow
 def test_a_preempted_job_saves_is_requeued_and_completes(tmp_path):
-    shard = Shard(tmp_path, '--steps=20')
-    job = shard.start()
-    shard.signal(signal.SIGUSR2)
+    executor = submitit.LocalExecutor(tmp_path / 'submitit')
+    executor.update_parameters(timeout_min=60, stderr_to_stdout=True)
+    job = executor.submit(make_job(tmp_path, 'wait'))
+    parent = wait_until(lambda: find_number(r'started by (\d+)', tmp_path / 'log'))
+    os.kill(parent, signal.SIGUSR2)
     job.result()
-    first, second = shard.list_first_steps()
-    assert first == 0 < second < 20
-    assert shard.read_state() == 20
+    assert read_text(tmp_path / 'starts') == 'xx'
 
 
 @pytest.mark.parametrize(
     ('mode', 'starts', 'expected'),
-    [('crash', 2, 'crashed 2 times; see .*log'), ('refuse', 1, 'refused .*see .*log')],
+    [
+        ('crash', 'xx', 'crashed 2 times; see .*log'),
+        ('refuse', 'x', 'refused .*see .*log'),
+    ],
 )
 def test_a_crash_is_tried_again_and_bad_input_is_not(
     tmp_path, monkeypatch, mode, starts, expected
 ):
     monkeypatch.setattr(slurm, '_PAUSE', 0.0)
     monkeypatch.setenv('SUBMITIT_EXECUTOR', 'local')
-    shard = Shard(tmp_path, f'--mode={mode}')
     with pytest.raises(RuntimeError, match=expected):
-        shard.job()
-    assert shard.count_starts() == starts
+        make_job(tmp_path, mode)()
+    assert read_text(tmp_path / 'starts') == starts

@@ -107,7 +107,7 @@ def test_a_manifest_from_before_a_field_is_read_with_its_default():
     values = config.to_dict(experiment())
     for group, name in (('task', 'complexity'), ('task', 'groups')):
         del values[group][name]
-    del values['model']['own_gammas']
+    del values['model']['gamma_overrides']
     assert config.from_dict(values) == experiment()
 
 

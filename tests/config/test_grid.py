@@ -39,7 +39,7 @@ def test_a_members_keys_are_of_one_generator():
         assert jax.random.bits(grid.random_key(3, grid.DATA)) == expected
 
 
-def test_a_cohorts_experiment_has_its_values_and_no_loop():
+def test_a_cohorts_experiment_has_its_values_and_no_static_axes():
     sweep = experiment(static_axes=LOOP)
     last = sweep.for_cohort(sweep.cohorts()[-1])
     assert (last.model.depth, last.model.heads) == (2, 3)

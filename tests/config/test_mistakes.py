@@ -77,7 +77,7 @@ def test_a_bad_value_is_one_line(field, value, line):
     assert str(caught.value).startswith(line)
 
 
-def test_sizes_cannot_follow_a_width_in_the_loop():
+def test_sizes_cannot_follow_a_width_along_an_axis():
     c = tiny.get_config()
     c.model.mlp_dim = 0
     c.static_axes = (('model.width', (8, 16)),)

@@ -8,7 +8,7 @@ import pytest
 from anchorjax import cli, config, tasks
 from anchorjax.errors import ConfigError
 from anchorjax.limits import at_least, check_fields
-from anchorjax.tasks import ModularAdditionConfig
+from anchorjax.tasks.modular_addition import ModularAdditionConfig
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ pytest.importorskip('datasets')
 
 from anchorjax.errors import TemporaryError, UserError
 from anchorjax.extras.corpora import write
-from anchorjax.extras.corpora.texts import Wanted, find_local, find_public
+from anchorjax.extras.corpora.texts import RowFilter, find_local, find_public
 from anchorjax.extras.corpora.tokenizers import (
     count_words,
     load_gpt2,
@@ -46,7 +46,9 @@ def source(tmp_path):
 
 def write_corpus(source, out, tokenizer=None, **wanted):
     files = find_local(source) if isinstance(source, pathlib.Path) else source
-    return write.write_corpus(files, out, tokenizer or make_bytes(), Wanted(**wanted))
+    return write.write_corpus(
+        files, out, tokenizer or make_bytes(), RowFilter(**wanted)
+    )
 
 
 def test_documents_are_separated_by_end(source, tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorjax.extras.prompts.scores import parse_reply
+from anchorjax.extras.prompts import parse_reply
 
 ASKED = (4, 3, 90)
 

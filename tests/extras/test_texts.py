@@ -11,7 +11,7 @@ import pyarrow.parquet
 import zstandard
 
 from anchorjax.errors import UserError
-from anchorjax.extras.corpora.texts import SEPARATOR, Wanted, find_local, read_texts
+from anchorjax.extras.corpora.texts import SEPARATOR, RowFilter, find_local, read_texts
 
 TEXTS = ['The first\nstory.', 'A second: naïve ☃\u2028.', 'x' * 70 + ' y', 'last']
 SETS = ['RedPajamaGithub', 'RedPajamaC4', 'RedPajamaGithub', 'RedPajamaWikipedia']
@@ -45,7 +45,7 @@ CONTENTS = {
 
 
 def read(path, **wanted):
-    return list(read_texts(str(path), Wanted(**wanted)))
+    return list(read_texts(str(path), RowFilter(**wanted)))
 
 
 @pytest.mark.parametrize('packing', PACKINGS)

@@ -1,39 +1,12 @@
 """What the command lines say about the paths they get, before anything is computed."""
 
 import pathlib
-import re
 import shutil
 
 import pytest
 
-from anchorjax import api
-from anchorjax.errors import UserError
 from tests.support import in_process
-from tests.support.sweeps import TINY_FILE, experiment, opened, tree_hash
-
-EMPTY = {
-    'sweep.py': ['--config', TINY_FILE, '--workdir='],
-    'finalize.py': ['--run='],
-    'data.py': ['scan', '--out='],
-}
-
-
-@pytest.mark.parametrize('script', EMPTY)
-def test_an_empty_folder_is_refused(script, monkeypatch, capsys):
-    said = in_process.run(script, EMPTY[script], monkeypatch, capsys)
-    assert said.code == 2
-    assert re.fullmatch(
-        r"error: argument --(workdir|run|out): '': must be the path of a folder.*\n",
-        said.errors,
-    )
-
-
-def test_the_api_refuses_an_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for use in (api.open, lambda folder: api.train(experiment(), folder)):
-        with pytest.raises(UserError, match="workdir = '': must be the path"):
-            use('')
-    assert not list(tmp_path.iterdir())
+from tests.support.sweeps import TINY_FILE, opened, tree_hash
 
 
 def make_page(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:

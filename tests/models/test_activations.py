@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anchorjax.experiment import Experiment
-from anchorjax.model import Activations
+from anchorjax.models import Activations
 from anchorjax.models.transformer import NORMS
 from anchorjax.training.forward import forward
 from tests.support import cases

@@ -13,10 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import config, models, tasks
+from anchorjax import config, tasks
 from anchorjax.errors import ConfigError, StoreError, UserError
 from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
+from anchorjax.models.gpt2 import GPT2Config
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
@@ -72,7 +73,7 @@ def test_a_round_trip_keeps_every_bit(experiment, params, folder):
     state = gpt2_weights.read_state(folder)
     require_equal(from_hugging_face(state, experiment.model.depth), params)
     fields, vocab = gpt2_weights.read_sizes(folder)
-    assert models.GPT2Config(**fields) == experiment.model
+    assert GPT2Config(**fields) == experiment.model
     assert vocab == experiment.task.vocab
 
 
@@ -119,8 +120,8 @@ def test_the_tokens_of_the_task_may_be_some_of_the_rows(experiment, params, fold
 
 def test_shapes_need_no_file(experiment):
     missing = start(experiment, '/nowhere/model.safetensors')
-    found = Trainer(missing, make_mesh(1), lanes=1).describe_member()
-    expected = Trainer(experiment, make_mesh(1), lanes=1).describe_member()
+    found = Trainer(missing, make_mesh(1), lanes=1).abstract_state()
+    expected = Trainer(experiment, make_mesh(1), lanes=1).abstract_state()
     assert found == expected
     with pytest.raises(UserError, match='No such file'):
         begin(missing)
@@ -151,7 +152,7 @@ def test_as_many_rows_as_tokens_are_asked_for_before_anything_is_written(experim
 
 def test_rows_of_no_file_are_refused():
     with pytest.raises(ConfigError, match=r'_rows = \(1, 2\): must be the default'):
-        models.GPT2Config(start_rows=(1, 2))
+        GPT2Config(start_rows=(1, 2))
 
 
 def test_a_sweep_that_goes_on_from_other_weights_is_refused(
@@ -210,7 +211,7 @@ def test_transformers_and_we_read_each_others_files_with_equal_logits(
     written = transformers.GPT2LMHeadModel(theirs).eval()
     written.save_pretrained(tmp_path)
     fields, vocab = gpt2_weights.read_sizes(tmp_path)
-    assert vocab == 20 and models.GPT2Config(**fields) == experiment.model
+    assert vocab == 20 and GPT2Config(**fields) == experiment.model
     begun = begin(start(experiment, tmp_path))
     read = transformers.GPT2LMHeadModel.from_pretrained(folder).eval()
     for network, ours in ((written, begun), (read, params)):

@@ -40,8 +40,8 @@ OPTIONS = {
     'd_model_residual': cases.tiny(
         **BIASES, model__init='d_model', model__residual_scale=True
     ),
-    'own_gammas': cases.tiny(
-        **TRANSFORMER, model__own_gammas=(('embed', 0.2), ('vo', 1.1))
+    'gamma_overrides': cases.tiny(
+        **TRANSFORMER, model__gamma_overrides=(('embed', 0.2), ('vo', 1.1))
     ),
     'scale': cases.tiny(**BIASES, model__init='scale', model__norm='pre'),
     'gpt2': cases.tiny_gpt2(**SIZES),
@@ -70,7 +70,7 @@ def list_stds(option: str, gamma: float) -> dict[str, float]:
         'd_in_biases': of_inputs,
         'd_model': {'W': D},
         'd_model_residual': {'W': D, 'W_O': residual * D, 'W_out': residual * D},
-        'own_gammas': of_inputs | own,
+        'gamma_overrides': of_inputs | own,
         'scale': {'W': scaled, 'W_O': gamma / INNER**0.5, 'W_out': gamma / MLP**0.5},
         'gpt2': {
             'W': D,
@@ -167,7 +167,7 @@ def test_fan_is_that_of_variance_scaling(fan):
 
 
 @pytest.mark.parametrize(
-    'change', [{'residual_scale': True}, {'own_gammas': (('vo', 1.1),)}]
+    'change', [{'residual_scale': True}, {'gamma_overrides': (('vo', 1.1),)}]
 )
 def test_a_factor_of_the_weights_leaves_no_choice_to_a_part(change):
     with pytest.raises(ConfigError, match=r"with model\.init = 'scale'"):

@@ -14,6 +14,7 @@ import pytest
 from analysis.text_tasks import published
 from anchorjax import api, config
 from anchorjax.sweeps.plan import make_plan
+from anchorjax.sweeps.prepare import prepare
 from anchorjax.training.devices import make_mesh
 from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
@@ -71,15 +72,27 @@ def list_names() -> list[str]:
 
 
 @pytest.mark.parametrize('spec', SPECS, ids=NAMES)
-def test_it_resolves_has_a_name_of_its_own_and_is_planned(spec, tmp_path):
+def test_it_resolves_has_a_name_of_its_own_and_fits_a_disk(spec, tmp_path):
     resolved = config.resolve(config.load(spec))
     assert list_names().count(resolved.name) == 1
-    plan = make_plan(resolved, tmp_path)
-    assert plan.seconds > 0 and plan.disk_bytes > 0
+    assert prepare(resolved, tmp_path).disk_bytes > 0
+    assert not list(tmp_path.iterdir())
+
+
+# A preset of every file.
+FIRST = {spec.partition(':')[0]: spec for spec in reversed(SPECS)}
+
+
+@pytest.mark.parametrize(
+    'spec', FIRST.values(), ids=[pathlib.Path(path).name for path in FIRST]
+)
+def test_it_is_planned(spec, tmp_path):
+    resolved = config.resolve(config.load(spec))
+    plan = make_plan(prepare(resolved, tmp_path))
+    assert plan.seconds > 0
     assert plan.text.startswith(f'{resolved.name}: ')
     for axis in resolved.axes:
         assert f'  {axis}' in plan.text
-    assert not list(tmp_path.iterdir())
 
 
 def test_presets_of_gpt2_have_its_size_and_what_the_paper_states():

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax.errors import Damaged, StoreError
+from anchorjax.errors import CorruptFileError, StoreError
 from anchorjax.storage import checkpoint
 from tests.support.faults import find_arrays, flip, truncate
 
@@ -61,5 +61,5 @@ def test_another_shape_is_refused_by_the_name_of_the_leaf(saved):
 def test_a_damaged_file_is_found_though_it_was_read_before(saved, damage):
     checkpoint.load(saved.folder, STEP, saved.abstract)
     damage(find_arrays(saved.folder))
-    with pytest.raises(Damaged, match=r'/7 is damaged: tree/.* differs'):
+    with pytest.raises(CorruptFileError, match=r'/7 is damaged: tree/.* differs'):
         checkpoint.load(saved.folder, STEP, saved.abstract)

@@ -6,12 +6,10 @@ import pytest
 from anchorjax import api, files
 from anchorjax.storage import cube
 from anchorjax.storage.reader import Run
-from anchorjax.tasks import (
-    AnchorsConfig,
-    MemoryReasoningConfig,
-    MixtureConfig,
-    ScanConfig,
-)
+from anchorjax.tasks.anchors import AnchorsConfig
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
+from anchorjax.tasks.mixture import MixtureConfig
+from anchorjax.tasks.scan import ScanConfig
 from anchorjax.training.curves import empty_record
 from tests.support import sweeps
 from tests.support.sweeps import copy_folder

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 from matplotlib import pyplot as plt
 
-from anchorjax.errors import Damaged, StoreError, is_temporary
+from anchorjax.errors import CorruptFileError, StoreError, is_temporary
 from anchorjax.files import (
     parse_json,
     read_arrays,
@@ -129,7 +129,7 @@ def arrays(tmp_path) -> pathlib.Path:
 @pytest.mark.parametrize('damage', [flip, truncate])
 def test_a_damaged_archive_is_called_damaged(arrays, damage):
     damage(arrays)
-    with pytest.raises(Damaged, match=r'curves\.npz is damaged .*; delete it'):
+    with pytest.raises(CorruptFileError, match=r'curves\.npz is damaged .*; delete it'):
         read_arrays(arrays)
 
 
@@ -144,4 +144,4 @@ def test_an_archive_that_cannot_be_read_now_is_not_called_damaged(
     line = rf'^cannot read .*curves\.npz: {type(error).__name__}: '
     with pytest.raises(StoreError, match=line) as caught:
         read_arrays(arrays)
-    assert not isinstance(caught.value, Damaged)
+    assert not isinstance(caught.value, CorruptFileError)

@@ -1,6 +1,5 @@
 """A folder of any name, given in any way, is read again, and is always the same one."""
 
-import json
 import pathlib
 import shutil
 
@@ -13,7 +12,6 @@ from analysis import frame
 from analysis.members.member import member_of
 from anchorjax import api, cli, files
 from anchorjax.errors import StoreError, UserError
-from anchorjax.hashing import digest_file
 from anchorjax.storage import checkpoint
 from tests.support.faults import ONE, train_and_stop
 from tests.support.sweeps import bits, experiment, opened, require_line, trained
@@ -110,35 +108,6 @@ def test_a_checkpoint_in_a_folder_of_any_name_is_read_back(tmp_path, name):
             np.testing.assert_array_equal(row['W'], expected['W'][2])
 
 
-def leave_unmerged(folder: pathlib.Path) -> None:
-    """Makes of a checkpoint what Orbax made of one below [x]."""
-    shutil.rmtree(folder / 'tree' / 'd')
-    (folder / 'tree' / 'manifest.ocdbt').unlink()
-    listed = {}
-    for path in sorted(folder.rglob('*')):
-        if path.is_file() and path.name != 'files.json':
-            listed[str(path.relative_to(folder))] = digest_file(path)
-    (folder / 'files.json').write_text(json.dumps(listed))
-
-
-def test_an_old_checkpoint_that_was_not_merged_comes_back(tmp_path):
-    tree = make_tree(0)
-    checkpoint.save(tmp_path, 7, tree)
-    leave_unmerged(tmp_path / '7')
-    found = checkpoint.load(tmp_path, 7, describe(tree))
-    np.testing.assert_array_equal(found['W'], tree['W'])
-
-
-def test_unmerged_rows_of_several_processes_are_not_taken_for_all(tmp_path):
-    tree = make_tree(0)
-    checkpoint.save(tmp_path, 7, tree)
-    arrays = tmp_path / '7' / 'tree'
-    shutil.copytree(arrays / 'ocdbt.process_0', arrays / 'ocdbt.process_1')
-    leave_unmerged(tmp_path / '7')
-    with pytest.raises(StoreError, match='cannot read checkpoint'):
-        checkpoint.load(tmp_path, 7, describe(tree))
-
-
 @pytest.mark.parametrize('lost', ['tree', 'tree/d', 'tree/manifest.ocdbt'])
 def test_a_save_that_cannot_be_read_back_is_an_error(tmp_path, monkeypatch, lost):
     """Whatever the library says: the save before is still the newest."""
@@ -148,9 +117,7 @@ def test_a_save_that_cannot_be_read_back_is_an_error(tmp_path, monkeypatch, lost
 
     def lose(manager: ocp.CheckpointManager) -> None:
         wait(manager)
-        path = tmp_path / '2' / lost
-        files.remove(path)
-        files.remove(tmp_path / '2' / 'tree' / 'ocdbt.process_0')
+        files.remove(tmp_path / '2' / lost)
 
     monkeypatch.setattr(ocp.CheckpointManager, 'wait_until_finished', lose)
     with pytest.raises(StoreError, match='2 cannot be read back') as caught:

@@ -3,8 +3,11 @@
 import numpy as np
 
 from analysis.theory.label_law import LabelLaws
-from anchorjax.tasks import MemoryReasoningConfig
-from anchorjax.tasks.memory_reasoning import combinations, label_ranges
+from anchorjax.tasks.memory_reasoning import (
+    MemoryReasoningConfig,
+    combinations,
+    label_ranges,
+)
 
 
 def make_laws(mass_VV: np.ndarray) -> LabelLaws:

@@ -8,7 +8,6 @@ import http.server
 import json
 import re
 import threading
-import time
 from collections.abc import Iterator
 
 _EQUATION = re.compile(r'\((\d+), (\d+), (\d+)\) = (-?\d+)')
@@ -80,13 +79,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         stub.bodies.append(body)
         stub.headers.append(dict(self.headers.items()))
         accident = stub.accidents.pop(0) if stub.accidents else ''
-        prompt = body.get('prompt') or body['messages'][0]['content']
-        if accident == 'stall':
-            self.close_connection = True
-            time.sleep(1.5)
-        elif accident == 'redirect':
-            self._send(302, b'', Location='http://localhost:1/elsewhere')
-        elif accident == 'nonsense':
+        prompt = body['messages'][0]['content']
+        if accident == 'nonsense':
             self._send(200, b'{"choices": []}')
         elif accident.isdecimal():
             key = self.headers.get('Authorization', '')
@@ -94,17 +88,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             wait = {'Retry-After': stub.waits.pop(0)} if stub.waits else {}
             self._send(int(accident), text, **wait)
         else:
-            self._answer(prompt, accident)
-
-    def _answer(self, prompt: str, accident: str) -> None:
-        text = solve(prompt, self.server.solution)
-        if accident == 'echo':
-            text += self.headers['Authorization']
-        if self.path.endswith('/chat/completions'):
-            choice = {'message': {'content': text}, 'finish_reason': 'stop'}
-        else:
-            choice = {'text': text, 'finish_reason': 'stop'}
-        self._send(200, json.dumps({'choices': [choice]}).encode())
+            content = solve(prompt, stub.solution)
+            choice = {'message': {'content': content}, 'finish_reason': 'stop'}
+            self._send(200, json.dumps({'choices': [choice]}).encode())
 
     def _send(self, status: int, data: bytes, **headers: str) -> None:
         self.send_response(status)

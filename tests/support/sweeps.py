@@ -19,7 +19,7 @@ from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh
-from anchorjax.training.members import describe_members
+from anchorjax.training.members import abstract_members
 from tests.support import cases, tiny
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -106,7 +106,7 @@ def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], list[str]]:
         params = checkpoint.load(
             chunk.folder.path / 'snapshots',
             of_cohort.train.num_steps,
-            describe_members(shapes, folder.chunk_size),
+            abstract_members(shapes, folder.chunk_size),
         )
         arrays = jax.tree.leaves([params, chunk.folder.read_curves()])
         found[chunk.cohort.name, chunk.index] = list(map(digest_array, arrays))

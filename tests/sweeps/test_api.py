@@ -18,7 +18,7 @@ from anchorjax.storage import locks
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.jobs import read_jobs
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.shards import Shard
+from anchorjax.sweeps.shards import WHOLE, Shard
 from tests.support import tiny
 from tests.support.faults import ONE
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
@@ -163,7 +163,7 @@ def test_a_new_notebook_trains_on_every_core(tmp_path):
 
 def test_chunks_that_another_process_trains_are_left_to_it(tmp_path):
     with (
-        locks.hold_chunks(tmp_path, range(1)),
+        locks.hold_file(tmp_path / 'jobs' / f'{WHOLE.name}.json'),
         pytest.raises(StoreUnavailable, match='chunks 0 to 0 are in use by another'),
     ):
         api.train(experiment(**ONE), tmp_path)

@@ -10,9 +10,9 @@ from flax import linen as nn
 
 from anchorjax import api, config, models, tasks
 from anchorjax.errors import ConfigError
-from anchorjax.model import Activations, ModelConfig
+from anchorjax.models import Activations, ModelConfig
 from anchorjax.sweeps.checks import require_trainable
-from anchorjax.task import Batch, EvalSets, Task
+from anchorjax.tasks import Batch, EvalSets, Task
 from anchorjax.training.devices import make_mesh
 
 SIZE, VOCAB, EVAL_SETD = 50, 12, 10
@@ -276,10 +276,6 @@ class LinearConfig(ModelConfig):
     def module(self, vocab, gamma):
         return Linear(vocab, gamma, self.fault)
 
-    def forward_operations(self, seq_len, vocab, batch_size, last_only):
-        wrong = {'no operations': 0, 'operations unknown': np.nan}
-        return wrong.get(self.fault, vocab)
-
 
 class Linear(nn.Module):
     """Logits are a row of one matrix; with a fault, they are not as they should be."""
@@ -322,8 +318,6 @@ LINES_OF_MODELS = {
     'dropout': "model.name = 'linear': must be a module of parameters alone",
     'other collections': "model.name = 'linear': must be a module of parameters alone",
     'no parameters': "model.name = 'linear': must be a model with parameters",
-    'no operations': 'ModelConfig.forward_operations = 0.0: must be above 0',
-    'operations unknown': 'ModelConfig.forward_operations = nan: must be finite',
     'NumPy draws the weights': "model.name = 'linear': must be the same when it is mad",
 }
 

@@ -4,13 +4,14 @@ import importlib
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import types
 
 import pytest
 
 import anchorjax
-from anchorjax import config, tasks
+from anchorjax import config, models, tasks
 from anchorjax.errors import ConfigError, StoreError
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import SweepFolder
@@ -101,6 +102,17 @@ def test_an_edit_of_any_source_of_the_package_changes_its_digest(tmp_path):
     assert FILES[0] not in code.digest_package(copy)
 
 
+@pytest.mark.slow
+def test_what_is_digested_is_imported_with_it():
+    """A file that is edited before a config names its task is not what was digested."""
+    line = 'import sys; from anchorjax.sweeps import code; print(*sys.modules)'
+    done = subprocess.run([sys.executable, '-c', line], capture_output=True, text=True)
+    imported = done.stdout.split()
+    for name in (*tasks.TASKS.values(), *models.MODELS.values()):
+        if isinstance(name, str):
+            assert name.partition(':')[0] in imported
+
+
 def link_nowhere(path: pathlib.Path) -> None:
     path.symlink_to('me@host.1:1')
 
@@ -140,7 +152,7 @@ def test_the_file_of_a_task_of_the_users_own_is_among_the_code(tmp_path, monkeyp
         return code.digest_code(experiment())
 
     text = (
-        'from anchorjax.tasks import AnchorsConfig\n'
+        'from anchorjax.tasks.anchors import AnchorsConfig\n'
         'class OwnConfig(AnchorsConfig): pass\n'
     )
     first = register()
@@ -152,8 +164,9 @@ def test_the_file_of_a_task_of_the_users_own_is_among_the_code(tmp_path, monkeyp
 
 OWN_CONFIG = """
 from anchorjax import tasks
+from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support import tiny
-class OwnConfig(tasks.AnchorsConfig): pass
+class OwnConfig(AnchorsConfig): pass
 tasks.TASKS['own'] = OwnConfig
 def get_config(preset=''):
     if preset:
@@ -174,7 +187,7 @@ def test_a_task_in_a_config_file_is_among_the_code(tmp_path, monkeypatch):
         digests.append(code.digest_code(resolved)['mine.py'])
     assert digests[0] != digests[1]
     with pytest.raises(
-        ConfigError, match=r"mine.py:x, line 8: NameError: name 'absent"
+        ConfigError, match=r"mine.py:x, line 9: NameError: name 'absent"
     ):
         config.load('mine.py:x')
 
@@ -184,7 +197,7 @@ PROJECT = {
 import numpy
 import own_project_rules
 from own_project.shifts import SHIFT
-from anchorjax.tasks import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 class OwnConfig(AnchorsConfig):
     def make(self):
         from own_project_late import change

@@ -122,7 +122,7 @@ def test_members_begun_elsewhere_are_refused_though_the_sweep_knows_both(tmp_pat
         run_sweep(folder, mesh)
 
 
-def test_lanes_that_were_chosen_at_the_beginning_are_kept(tmp_path, monkeypatch):
+def test_lanes_that_were_chosen_at_the_beginning_are_kept(monkeypatch):
     """As on a GPU whose free memory is another one when the sweep goes on."""
 
     def replace(function: str, result: Any) -> None:
@@ -130,12 +130,12 @@ def test_lanes_that_were_chosen_at_the_beginning_are_kept(tmp_path, monkeypatch)
 
     auto, mesh = experiment(train__lanes=AUTO), make_mesh(1)
     replace('memory.choose_lanes', 3)
-    create_folder(tmp_path, auto, describe_environment(auto, mesh, workdir=tmp_path))
+    before = [describe_environment(auto, mesh)]
     replace('memory.choose_lanes', 1)
-    assert describe_environment(auto, mesh, workdir=tmp_path).lanes == 3
-    assert describe_environment(auto, mesh, workdir=tmp_path / 'new').lanes == 1
+    assert describe_environment(auto, mesh, before=before).lanes == 3
+    assert describe_environment(auto, mesh).lanes == 1
     replace('environment.cpu_fingerprint', 'another CPU')
-    assert describe_environment(auto, mesh, workdir=tmp_path).lanes == 1
+    assert describe_environment(auto, mesh, before=before).lanes == 1
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 
 from analysis.members.member import draw_eval_sets, draw_training
 from anchorjax import api, config, tasks
-from anchorjax.task import Batch, EvalSets, Task
+from anchorjax.tasks import Batch, EvalSets, Task
 
 P = 7
 HERE = sys.modules[__name__]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from analysis.first_look import summarize_members
 from analysis.members.member import member_of
 from anchorjax import api
-from anchorjax.sweeps.plan import summarize_members
 from anchorjax.training.devices import make_mesh
 from tests.support.p2_tasks import make_experiment
 

@@ -7,9 +7,10 @@ import shutil
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import UserError
+from anchorjax.errors import StoreError, UserError
 from anchorjax.sweeps import cost, plan
 from anchorjax.sweeps.plan import make_plan
+from anchorjax.sweeps.prepare import prepare
 from anchorjax.sweeps.shards import Shard
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training import devices
@@ -86,18 +87,20 @@ def test_the_largest_preset_is_planned_without_compiling(monkeypatch, tmp_path):
 
     monkeypatch.setattr(Trainer, 'compile', refuse)
     spec = str(ROOT / 'configs' / 'phase.py:paper')
-    made = make_plan(config.resolve(config.load(spec)), tmp_path)
-    assert made.disk_bytes / GIB == pytest.approx(277, abs=1)
+    prepared = prepare(config.resolve(config.load(spec)), tmp_path)
+    made = make_plan(prepared)
+    assert prepared.disk_bytes / GIB == pytest.approx(277, abs=1)
     assert made.seconds > plan.WEEK
     assert ' days, ' in made.text
 
 
 def test_the_time_is_that_of_the_steps_of_the_shard(tmp_path):
-    whole = make_plan(experiment(), tmp_path)
-    twice = make_plan(experiment(train__num_steps=80), tmp_path)
-    half = make_plan(experiment(), tmp_path, Shard(1, 2))
-    assert twice.seconds == pytest.approx(2 * whole.seconds)
-    assert half.seconds == pytest.approx(whole.seconds / 2)
+    whole = prepare(experiment(), tmp_path)
+    twice = prepare(experiment(train__num_steps=80), tmp_path)
+    half = prepare(experiment(), tmp_path, Shard(1, 2))
+    seconds = make_plan(whole).seconds
+    assert make_plan(twice).seconds == pytest.approx(2 * seconds)
+    assert make_plan(half).seconds == pytest.approx(seconds / 2)
     assert half.disk_bytes == whole.disk_bytes  # other shards write there, too
 
 
@@ -107,9 +110,9 @@ def test_a_snapshot_more_is_the_parameters_of_every_row_more(tmp_path, lanes, ro
     sizes = []
     for number, steps in enumerate([(), (0,)]):  # 0 adds no row to the curves
         changes = {'train__snapshot_steps': steps, 'train__lanes': lanes}
-        new = make_plan(experiment(**changes), tmp_path / 'new').disk_bytes
+        new = prepare(experiment(**changes), tmp_path / 'new').disk_bytes
         opened(tmp_path / str(number), **changes)
-        begun = make_plan(experiment(**changes), tmp_path / str(number)).disk_bytes
+        begun = prepare(experiment(**changes), tmp_path / str(number)).disk_bytes
         assert begun == new
         sizes.append(new)
     parameters = 4 * rows * cost.num_parameters(experiment())  # 4 bytes
@@ -117,12 +120,22 @@ def test_a_snapshot_more_is_the_parameters_of_every_row_more(tmp_path, lanes, ro
 
 
 def test_only_what_is_left_of_a_sweep_counts(one_member, tmp_path):
-    new = make_plan(experiment(**ONE), tmp_path)
+    new = make_plan(prepare(experiment(**ONE), tmp_path))
     train_and_stop(tmp_path, segments=3)
-    begun = make_plan(experiment(**ONE), tmp_path)
+    begun = make_plan(prepare(experiment(**ONE), tmp_path))
     assert begun.seconds == pytest.approx(new.seconds / 4)
-    finished = make_plan(experiment(**ONE), one_member)
-    assert finished.seconds == finished.disk_bytes == 0
+    finished = prepare(experiment(**ONE), one_member)
+    assert finished.is_finished and not finished.disk_bytes
+    assert make_plan(finished).seconds == 0
+
+
+def test_a_folder_that_not_every_host_sees_is_refused(monkeypatch, tmp_path):
+    def gather(value: object) -> list:
+        return [value, False] if value is True else [value]
+
+    monkeypatch.setattr('anchorjax.sweeps.prepare.hosts.gather', gather)
+    with pytest.raises(StoreError, match='not every host sees the sweep in it'):
+        prepare(experiment(), tmp_path)
 
 
 def test_a_dry_run_refuses_the_folder_of_another_sweep(sweep, tmp_path):

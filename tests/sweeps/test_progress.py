@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from anchorjax.sweeps.cost import operations_per_step
+from anchorjax.sweeps.cost import count_step
 from anchorjax.sweeps.progress import Progress, ProgressBar
 from anchorjax.sweeps.run import run_sweep
 from tests.support.faults import ONE
@@ -33,7 +33,8 @@ def test_all_member_steps_and_operations_of_two_depths_are_counted(tmp_path):
     folder, mesh = opened(tmp_path, static_axes=(('model.depth', (1, 2)),), **ONE)
     of_step = []
     for cohort in folder.experiment.cohorts():
-        of_step.append(operations_per_step(folder.experiment.for_cohort(cohort)))
+        of_cohort = folder.experiment.for_cohort(cohort)
+        of_step.append(count_step(of_cohort).operations)
     seen = []
     progress = run_sweep(folder, mesh, report=lambda p: seen.append(p.seconds_left))
     assert progress.total == progress.done == progress.trained == 2 * 40

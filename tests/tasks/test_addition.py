@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax import config
-from anchorjax.tasks import AdditionConfig, addition
+from anchorjax.tasks import addition
+from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.training import evaluation
 from anchorjax.training.curves import DEVIATION_LIMIT
 from tests.support.official_data import find_official

@@ -2,7 +2,8 @@
 
 import pytest
 
-from anchorjax.tasks import AnchorsConfig, anchors
+from anchorjax.tasks import anchors
+from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support import cases
 from tests.tasks.draws import draw_batch, draw_eval_sets
 

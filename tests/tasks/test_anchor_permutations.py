@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anchorjax import tasks
 from anchorjax.tasks import anchor_permutations
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig, Data
+from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from tests.tasks.draws import draw_eval_sets
 
 make_batch = jax.jit(anchor_permutations.make_batch, static_argnums=0)
@@ -133,7 +134,7 @@ def test_a_table_of_the_trained_pairs_does_not_know_the_others():
 
 
 def test_addition_by_hand():
-    config = tasks.ModularAdditionConfig(modulus=3, trained_share=0.4)
+    config = ModularAdditionConfig(modulus=3, trained_share=0.4)
     task = config.make()
     order = jnp.array([8, 0, 5, 1, 2, 3, 4, 6, 7])  # questions a * 3 + b
     batch = jax.jit(task.batch)(order, jnp.arange(4))
@@ -146,9 +147,9 @@ def test_addition_by_hand():
 
 
 def test_addition_trains_two_fifths_of_the_questions():
-    task = tasks.ModularAdditionConfig().make()
+    task = ModularAdditionConfig().make()
     assert (task.vocab, task.num_train) == (68, math.floor(0.4 * 67 * 67 + 0.5))
-    eval_sets = draw_eval_sets(tasks.ModularAdditionConfig())
+    eval_sets = draw_eval_sets(ModularAdditionConfig())
     pairs = []
     for p in (0, 1):
         is_asked = eval_sets.weights_PBQ[p, :, 0] > 0

@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax.tasks import AnchorsConfig, anchors
+from anchorjax.tasks import anchors
+from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support import cases
 from tests.tasks.draws import draw_batch
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorjax.tasks import AnchorsConfig, anchors
+from anchorjax.tasks import anchors
+from anchorjax.tasks.anchors import AnchorsConfig
 from anchorjax.training.curves import curve_coordinates
 from tests.support import cases
 from tests.tasks.draws import draw_batch, draw_eval_sets
@@ -177,7 +178,7 @@ def test_any_valid_task_labels_its_sequences(config, seed):
 
 
 def test_answers_to_the_unseen_pair_are_named_by_the_pair_that_has_them():
-    names = AnchorsConfig().make().offset_names
+    names = anchors.name_offsets(AnchorsConfig())
     # The composed answer to (4, 3) is x - 10; another pair's shift plus 10.
     assert names == {
         0: 'composed',
@@ -193,8 +194,8 @@ def test_answers_to_the_unseen_pair_are_named_by_the_pair_that_has_them():
         -6: '(4, 4)',
     }
     both_unseen = AnchorsConfig(noninferential=(), unseen=((4, 3), (3, 4)))
-    assert both_unseen.make().offset_names[0] == 'composed'
-    assert 4 not in both_unseen.make().offset_names
+    assert anchors.name_offsets(both_unseen)[0] == 'composed'
+    assert 4 not in anchors.name_offsets(both_unseen)
 
 
 def test_the_exception_may_be_as_unseen_as_the_pair_that_is_asked_about():
@@ -206,7 +207,8 @@ def test_the_exception_may_be_as_unseen_as_the_pair_that_is_asked_about():
     assert task.eval_set_names == ('seen_train', 'seen_heldout', 'unseen', 'unseen_34')
     assert task.num_train == 14 * 50_625
     # Nobody was taught x - 6, so that it has no name but that of the rule.
-    assert task.offset_names[0] == 'composed' and task.offset_names[4] == 'symmetric'
+    names = anchors.name_offsets(config)
+    assert names[0] == 'composed' and names[4] == 'symmetric'
     named_twice = AnchorsConfig(exception='unseen', unseen=((4, 3), (3, 4)))
     assert named_twice.unseen_pairs == ((4, 3), (3, 4))
     trained = AnchorsConfig(exception='trained')
@@ -227,7 +229,7 @@ def test_a_number_of_anchors_takes_the_first_ones():
     few = AnchorsConfig(eval_examples=64)
     some = AnchorsConfig(**six, num_anchors=4, eval_examples=64)
     assert some.make().num_train == few.make().num_train
-    assert some.make().offset_names == few.make().offset_names
+    assert anchors.name_offsets(some) == anchors.name_offsets(few)
     batch = draw_batch(few, 64)
     chex.assert_trees_all_equal(batch, draw_batch(some, 64))
     chex.assert_trees_all_equal(draw_eval_sets(few), draw_eval_sets(some))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anchorjax.tasks import CogsConfig
+from anchorjax.tasks.cogs import CogsConfig
 from anchorjax.tasks.cogs import cases as cogs_cases
 from anchorjax.tasks.cogs import files as cogs_files
 from anchorjax.tasks.cogs import task as cogs

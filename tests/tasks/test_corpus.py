@@ -12,8 +12,7 @@ from anchorjax.storage.reader import open_run
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.signals import Preempted
-from anchorjax.tasks import CorpusConfig
-from anchorjax.tasks.corpus import sample
+from anchorjax.tasks.corpus import CorpusConfig, sample
 from anchorjax.tasks.corpus import task as corpus
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.training.devices import make_mesh

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax import tasks
-from anchorjax.tasks import MemoryReasoningConfig, memory_reasoning
+from anchorjax.tasks import memory_reasoning
 from anchorjax.tasks.memory_reasoning import (
+    MemoryReasoningConfig,
     combinations,
     label_ranges,
     memory_groups,

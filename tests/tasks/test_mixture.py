@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.extras.corpora.tokenizers import make_bytes, make_words
-from anchorjax.tasks import MixtureConfig, ProntoqaConfig, prontoqa
+from anchorjax.tasks import prontoqa
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.tasks.mixture import (
     EVAL_SETS,
     SOURCES,
+    MixtureConfig,
     Sequences,
     describe_cut,
     describe_sources,
@@ -23,6 +24,7 @@ from anchorjax.tasks.mixture import (
     merge_tokens,
     read_mixture,
 )
+from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.prontoqa.texts import (
     END,
     TRUE,

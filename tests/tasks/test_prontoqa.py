@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.tasks import ProntoqaConfig
+from anchorjax.tasks.prontoqa import ProntoqaConfig, sentences, shortcuts, worlds
 from anchorjax.tasks.prontoqa import files as prontoqa_files
-from anchorjax.tasks.prontoqa import sentences, shortcuts, worlds
 from anchorjax.tasks.prontoqa import task as prontoqa
 from anchorjax.tasks.prontoqa.sentences import Question, Statement, parse
 from anchorjax.tasks.prontoqa.words import TRUE, list_concepts

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax.tasks import Batch, ScanConfig
+from anchorjax.tasks import Batch
+from anchorjax.tasks.scan import ScanConfig
 from anchorjax.tasks.scan import grammar as scan_grammar
 from anchorjax.tasks.scan import task as scan
 from anchorjax.tasks.text_files import parse_lines

@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 
 from anchorjax import tasks
+from anchorjax.config.registry import find_class
 from anchorjax.errors import ConfigError
-from anchorjax.tasks import (
-    AdditionConfig,
-    AnchorPermutationsConfig,
-    AnchorsConfig,
-    CogsConfig,
-    CorpusConfig,
-    MemoryReasoningConfig,
-    MixtureConfig,
-    ModularAdditionConfig,
-    ProntoqaConfig,
-    ScanConfig,
-)
+from anchorjax.tasks.addition import AdditionConfig
+from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
+from anchorjax.tasks.cogs import CogsConfig
+from anchorjax.tasks.corpus import CorpusConfig
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
+from anchorjax.tasks.mixture import MixtureConfig
+from anchorjax.tasks.modular_addition import ModularAdditionConfig
+from anchorjax.tasks.prontoqa import ProntoqaConfig
+from anchorjax.tasks.scan import ScanConfig
 from tests.tasks.draws import draw_batch, draw_eval_sets
 
 SMALL = [
@@ -105,9 +104,10 @@ WRONG = [
 
 
 def test_every_task_is_its_config():
-    assert {type(c) for c in SMALL} == set(tasks.TASKS.values())
-    for name, config_class in tasks.TASKS.items():
-        assert config_class().name == name
+    assert {c.name for c in SMALL} == set(tasks.TASKS)
+    for c in SMALL:
+        assert find_class('task', c.name) is type(c)
+        assert type(c)().name == c.name
 
 
 @pytest.mark.parametrize('config', SMALL, ids=[c.name for c in SMALL])

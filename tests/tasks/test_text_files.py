@@ -6,7 +6,8 @@ import hashlib
 import pytest
 
 from anchorjax.errors import UserError
-from anchorjax.tasks import CogsConfig, ProntoqaConfig
+from anchorjax.tasks.cogs import CogsConfig
+from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.text_files import find_file, parse_lines
 
 CUT_OFF = gzip.compress(b'cut off\n' * 1000, mtime=0)[:-20]

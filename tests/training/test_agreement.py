@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from anchorjax import cli
-from anchorjax.errors import Damaged, StoreError, StoreUnavailable
+from anchorjax.errors import CorruptFileError, StoreError, StoreUnavailable
 from anchorjax.training import hosts
 
 BROKEN = ('a is damaged', 'damaged')
@@ -16,7 +16,7 @@ OTHER = ('a was saved by other code', 'refused')
 @pytest.mark.parametrize(
     ('reported', 'kind', 'line'),
     [
-        ([None, BROKEN], Damaged, 'a is damaged'),
+        ([None, BROKEN], CorruptFileError, 'a is damaged'),
         ([BROKEN, BUSY], StoreUnavailable, 'cannot read a'),
         ([BUSY, None], StoreUnavailable, 'cannot read a'),
         ([BROKEN, BUSY, OTHER], StoreError, 'other code'),

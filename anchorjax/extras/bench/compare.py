@@ -6,11 +6,10 @@ round every contender trains once for the same number of steps (`time_in_turn`).
 
 member-steps/s          members times steps, divided by the median seconds: not a ratio,
                         so compare it only with other figures of the same run
-operations per step     by the formula of sweeps/cost.py, without a clock; and how many
-                        times more it would take to compute every position
-share of matmul rate    operations per second of our training (the formula over the
-                        seconds), divided by those of bare float32 matrix products in
-                        the same round; the median over the rounds
+operations per step     of the matrix products in its program; see sweeps/cost.py
+share of matmul rate    these operations per second of our training, divided by those
+                        of bare float32 matrix products in the same round; the median
+                        over the rounds
 relative to X           seconds of X for one step of one member, divided by ours, in
                         the same round; the median over the rounds. 'At most' is what it
                         would be if a step were its matrix products alone
@@ -161,10 +160,8 @@ def _compare(
     ours = seconds['ours'] / (num_steps * len(jax.devices()))
     yield f'{label}: anchorjax', f'{1 / np.median(ours):,.1f} member-steps/s'
 
-    operations = cost.operations_per_step(experiment)
-    in_full = cost.operations_per_step(experiment, shortcuts=False)
-    fewer = f'{in_full / operations:.2f}x fewer than for all positions'
-    yield f'{label}: operations per step', f'{operations:.3g}, {fewer}'
+    operations = cost.count_step(experiment).operations
+    yield f'{label}: operations per step', f'{operations:.3g}'
 
     products = num_steps * len(jax.devices())
     rates = 2 * _MATMUL_SIZE**3 * products / seconds['matmul']

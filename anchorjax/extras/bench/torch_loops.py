@@ -14,7 +14,8 @@ from torch import nn
 from torch.nn import functional
 
 from anchorjax.experiment import Experiment
-from anchorjax.models import GPT2Config, TransformerConfig
+from anchorjax.models.gpt2 import GPT2Config
+from anchorjax.models.transformer import TransformerConfig
 
 Contender = Callable[[int], None]
 Forward = Callable[[torch.Tensor], torch.Tensor]  # tokens [B, T] -> logits [B, ..., V]

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from anchorjax import files
 from anchorjax.errors import TemporaryError, UserError
-from anchorjax.tasks import ProntoqaConfig, prontoqa
+from anchorjax.tasks import prontoqa
+from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.prontoqa.files import format_questions
 from anchorjax.tasks.prontoqa.texts import write_answer, write_prompt
 from anchorjax.tasks.text_files import find_file, read_bytes

@@ -39,7 +39,7 @@ class Files(NamedTuple):
     revision: str = ''  # the commit on the hub that they are of; '': local files
 
 
-class Wanted(NamedTuple):
+class RowFilter(NamedTuple):
     """Which rows of jsonl and parquet count, and where their text is."""
 
     field: str = 'text'
@@ -129,7 +129,7 @@ def _is_hidden(name: str) -> bool:
     return any(part.startswith('.') for part in pathlib.PurePath(name).parts)
 
 
-def read_texts(path: str, wanted: Wanted) -> Iterator[str | None]:
+def read_texts(path: str, wanted: RowFilter) -> Iterator[str | None]:
     """The texts of one file; None for a row without one.
 
     Raises:
@@ -150,7 +150,7 @@ def read_texts(path: str, wanted: Wanted) -> Iterator[str | None]:
         raise kind(line) from None
 
 
-def _read_kind(path: str, wanted: Wanted) -> Iterator[str | None]:
+def _read_kind(path: str, wanted: RowFilter) -> Iterator[str | None]:
     if path.endswith('.parquet'):
         return _select(_number_rows(path, wanted), wanted)
     if '.jsonl' in pathlib.PurePath(path).suffixes:
@@ -215,7 +215,7 @@ def _parse_lines(path: str) -> Iterator[tuple[str, Any]]:
             yield where, parse_json(line, where)
 
 
-def _number_rows(path: str, wanted: Wanted) -> Iterator[tuple[str, Any]]:
+def _number_rows(path: str, wanted: RowFilter) -> Iterator[tuple[str, Any]]:
     """(path and row number, the row) of a parquet file."""
     columns = [wanted.field]
     if wanted.sets:
@@ -224,7 +224,7 @@ def _number_rows(path: str, wanted: Wanted) -> Iterator[tuple[str, Any]]:
         yield f'{path}, row {number}', row
 
 
-def _select(rows: Iterable[tuple[str, Any]], wanted: Wanted) -> Iterator[str | None]:
+def _select(rows: Iterable[tuple[str, Any]], wanted: RowFilter) -> Iterator[str | None]:
     """The texts of the rows (where, row) whose set is wanted."""
     for where, row in rows:
         if not isinstance(row, dict):

@@ -15,7 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from anchorjax.errors import UserError
-from anchorjax.extras.corpora.texts import Files, Wanted, read_texts
+from anchorjax.extras.corpora.texts import Files, RowFilter, read_texts
 from anchorjax.extras.corpora.tokenizers import Tokenizer
 from anchorjax.files import read_json, write_json
 from anchorjax.hashing import digest_file
@@ -30,7 +30,7 @@ _COUNTS = ('documents', 'tokens', 'skipped', 'empty')
 
 
 def write_corpus(
-    files: Files, out: pathlib.Path, tokenizer: Tokenizer, wanted: Wanted
+    files: Files, out: pathlib.Path, tokenizer: Tokenizer, wanted: RowFilter
 ) -> dict[str, Any]:
     """Tokenizes all files of a corpus, or what is left of them.
 
@@ -85,7 +85,7 @@ def read_revision(out: pathlib.Path) -> str:
     return ''
 
 
-def _describe(files: Files, tokenizer: Tokenizer, wanted: Wanted) -> dict[str, Any]:
+def _describe(files: Files, tokenizer: Tokenizer, wanted: RowFilter) -> dict[str, Any]:
     """What the files depend on, as plain JSON."""
     return {
         'format': token_files.FORMAT,
@@ -103,7 +103,7 @@ def _write_rest(
     files: Files,
     out: pathlib.Path,
     tokenizer: Tokenizer,
-    wanted: Wanted,
+    wanted: RowFilter,
     settings: dict[str, Any],
 ) -> dict[str, Any]:
     """Tokenizes what is left of a corpus; returns the progress at its end."""

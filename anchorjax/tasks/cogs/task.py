@@ -16,8 +16,7 @@ import numpy as np
 
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import texts
+from anchorjax.tasks import Batch, EvalSets, Task, texts
 from anchorjax.tasks.cogs import cases, words
 from anchorjax.tasks.cogs.files import NUM_ROWS, read_split, take_turns
 from anchorjax.tasks.text_files import digest_files, find_file
@@ -64,7 +63,7 @@ class CogsConfig:
             seq_len=self.seq_len,
             num_train=self.num_train,
             eval_set_names=('seen_train', 'seen_heldout', 'gen'),
-            make_data=keep_key,
+            make_data=lambda key: key,
             batch=functools.partial(make_batch, self),
             eval_sets=functools.partial(make_eval_sets, self),
             digest_data=functools.partial(digest_files, files),

@@ -23,8 +23,7 @@ from jax.sharding import PartitionSpec
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import texts
+from anchorjax.tasks import Batch, EvalSets, Task, texts
 from anchorjax.tasks.corpus import sample, token_files
 
 _MOST_WINDOWS = 2**31 - 1  # they are numbered in int32
@@ -58,13 +57,13 @@ class CorpusConfig:
             seq_len=self.seq_len,
             num_train=count_trained(self),
             eval_set_names=('seen_train', 'seen_heldout'),
-            make_data=keep_key,
+            make_data=lambda key: key,
             batch=functools.partial(make_batch, self),
             eval_sets=functools.partial(make_eval_sets, self),
             describe_data=functools.partial(describe_eval_sets, self),
             digest_data=functools.partial(token_files.digest_corpora, self.path),
             last_only=False,
-            is_text_alone=True,
+            is_language_modeling=True,
         )
 
 

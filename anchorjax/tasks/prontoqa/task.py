@@ -17,8 +17,7 @@ import numpy as np
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import texts
+from anchorjax.tasks import Batch, EvalSets, Task, texts
 from anchorjax.tasks.prontoqa import worlds
 from anchorjax.tasks.prontoqa.files import read_questions
 from anchorjax.tasks.prontoqa.sentences import Question
@@ -76,7 +75,7 @@ class ProntoqaConfig:
             seq_len=self.seq_len,
             num_train=self.num_examples,
             eval_set_names=names,
-            make_data=keep_key,
+            make_data=lambda key: key,
             batch=functools.partial(make_batch, self),
             eval_sets=functools.partial(make_eval_sets, self),
             digest_data=functools.partial(digest_files, files),

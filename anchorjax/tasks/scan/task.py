@@ -15,8 +15,7 @@ import numpy as np
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import permute
-from anchorjax.task import Batch, EvalSets, Task, keep_key
-from anchorjax.tasks import texts
+from anchorjax.tasks import Batch, EvalSets, Task, texts
 from anchorjax.tasks.scan import grammar
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
@@ -56,7 +55,7 @@ class ScanConfig:
             seq_len=self.seq_len,
             num_train=self.num_train,
             eval_set_names=tuple(names),
-            make_data=keep_key,
+            make_data=lambda key: key,
             batch=functools.partial(make_batch, self),
             eval_sets=functools.partial(make_eval_sets, self),
             last_only=False,

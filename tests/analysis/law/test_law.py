@@ -9,7 +9,7 @@ from analysis.law import cells, effects, law, law_gamma
 from analysis.law import members as law_members
 from analysis.tables.text import format_csv
 from anchorjax.errors import UserError
-from anchorjax.storage.solution import SOLUTIONS
+from anchorjax.tasks.solution import SOLUTIONS
 from tests.support.drawing import draw_pixels
 from tests.support.planted_law import plant_members
 from tests.support.sweeps import ROOT

@@ -71,15 +71,17 @@ def test_the_exception_is_read_from_the_task(unseen, noninferential, exception):
 
 
 @pytest.mark.parametrize(
-    ('own_gammas', 'offsets'),
+    ('gamma_overrides', 'offsets'),
     [
         ((), [0.0, 0.0]),
         ((('vo', 0.1),), [0.0, 0.0]),
         ((('mlp', 0.9), ('qk', 0.4)), [0.2, -0.2]),
     ],
 )
-def test_the_gamma_of_attention_counts_from_that_of_the_member(own_gammas, offsets):
-    planned = experiment(model__own_gammas=own_gammas)
+def test_the_gamma_of_attention_counts_from_that_of_the_member(
+    gamma_overrides, offsets
+):
+    planned = experiment(model__gamma_overrides=gamma_overrides)
     found = [law_members.measure_qk_offset(planned.model, g) for g in (0.2, 0.6)]
     assert found == offsets
 
@@ -89,8 +91,8 @@ def test_what_differs_and_is_no_factor_is_said():
     planned = (
         experiment(),
         experiment(train__batch_size=32, grid__gamma=(0.5,), name='other'),
-        experiment(model__own_gammas=(('qk', 0.2),)),
-        experiment(optimizer__floor=0.0, model__own_gammas=(('vo', 0.2),)),
+        experiment(model__gamma_overrides=(('qk', 0.2),)),
+        experiment(optimizer__floor=0.0, model__gamma_overrides=(('vo', 0.2),)),
     )
     runs = []
     for one in planned:
@@ -101,7 +103,7 @@ def test_what_differs_and_is_no_factor_is_said():
     assert law_members.find_other_differences(runs[:3]) == []
     lines = law_members.find_other_differences(runs)
     fields = [line.split()[0] for line in lines]
-    assert fields == ['model.own_gammas', 'optimizer.floor']
+    assert fields == ['model.gamma_overrides', 'optimizer.floor']
 
 
 def test_a_model_without_a_depth_and_another_task_are_refused():

@@ -15,7 +15,7 @@ from analysis.p1 import answers, phase
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from anchorjax.storage.solution import UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 from tests.support import in_process
 
 

@@ -9,7 +9,7 @@ from analysis.circuits import flows, sequences
 from analysis.members.member import Member
 from analysis.p1 import attention_flow
 from anchorjax.errors import UserError
-from anchorjax.model import Activations
+from anchorjax.models import Activations
 from tests.support import cases
 from tests.support.networks import planted
 

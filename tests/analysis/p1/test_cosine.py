@@ -11,7 +11,7 @@ import xarray as xr
 from analysis.members.member import Member
 from analysis.p1 import cosine
 from anchorjax.errors import UserError
-from anchorjax.model import Activations
+from anchorjax.models import Activations
 from tests.support import cases
 from tests.support.networks import planted
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.p1 import curves
-from analysis.p1.curves import find_moments, order_events
+from analysis.p1.curves import find_events, order_events
 
 STEPS = np.array([10, 20, 30, 40, 50])
 POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
@@ -25,7 +25,7 @@ POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     ],
 )
 def test_the_moments_are_where_they_were_put(agreement, first, for_good):
-    found = find_moments(STEPS, np.array(agreement)[:, None], 0.9, 0.05)
+    found = find_events(STEPS, np.array(agreement)[:, None], 0.9, 0.05)
     np.testing.assert_array_equal([*found.values()], [[first], [for_good]])
 
 

@@ -17,7 +17,7 @@ from analysis.members.member import draw_independent, member_of
 from analysis.p1 import lazy
 from anchorjax import api, config
 from anchorjax.errors import UserError
-from anchorjax.model import Activations
+from anchorjax.models import Activations
 from anchorjax.training.devices import make_mesh
 from tests.support.converged import mark_converged
 from tests.support.networks import planted

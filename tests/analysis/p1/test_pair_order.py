@@ -10,7 +10,7 @@ from analysis.circuits.order import Comparison, draw_comparison, measure_order
 from analysis.members.member import Member, member_of
 from analysis.p1 import pair_order
 from anchorjax.errors import UserError
-from anchorjax.model import Activations
+from anchorjax.models import Activations
 from tests.support.converged import mark_converged
 from tests.support.networks import planted
 from tests.support.networks.wired import make_wired_member

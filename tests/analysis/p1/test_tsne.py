@@ -11,7 +11,7 @@ from analysis.circuits import sequences
 from analysis.members.member import Member
 from analysis.p1 import tsne
 from analysis.vectors import extract
-from anchorjax.model import Activations
+from anchorjax.models import Activations
 from tests.support.networks import planted
 
 ANCHORS = jnp.arange(1, 5)

@@ -12,7 +12,7 @@ from analysis.p2.networks import (
     SINGLE_KINDS,
     find_last_before,
     find_late,
-    find_reasoning_moment,
+    find_reasoning_crossing,
     follow_training,
     list_panels,
     list_tokens,
@@ -22,7 +22,7 @@ from analysis.theory.label_law import read_examples
 from analysis.theory.trajectories import Weights
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.tasks import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from tests.support.p2_tasks import relative_error
 
 STEPS = [1, 5, 10, 20]
@@ -66,12 +66,12 @@ def test_early_is_the_last_snapshot_before_reasoning_is_learned(plant_losses):
     """Half of ln 64 is 2.08: crossed at step 10 + 10 * 0.92 / 2 of the larger gamma."""
     run = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 3, 1]})
     members = frame.list_usable(run, 'memory_reasoning')
-    assert find_reasoning_moment(run, members) == pytest.approx(14.6, abs=0.01)
+    assert find_reasoning_crossing(run, members) == pytest.approx(14.6, abs=0.01)
     assert follow_training(run, lambda member: xr.Dataset()).early == 10
     assert find_late(run, STEPS) == 20
     assert find_late(run, [1, 17, 19]) == 19  # 18 / 17 is more than 19 / 18
     never = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 4, 4]})
-    assert np.isnan(find_reasoning_moment(never, members))
+    assert np.isnan(find_reasoning_crossing(never, members))
 
 
 def test_the_distance_by_hand():

@@ -21,7 +21,7 @@ from analysis.p4.members import (
 )
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from anchorjax.task import Batch
+from anchorjax.tasks import Batch
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.scan.grammar import interpret, list_commands, list_lines

@@ -8,7 +8,7 @@ import pytest
 from analysis.circuits import interventions
 from analysis.report import page
 from analysis.report.playground import describe_task
-from anchorjax.tasks import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support.pages import browser, samples
 
 START = 'depth 1, exception trained, γ 0.3 (0.10 at width 400), seed 0'

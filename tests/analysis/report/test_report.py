@@ -25,6 +25,7 @@ from analysis.report.pictures import explain_absence
 from analysis.report.subject import read_subject
 from analysis.report.write import collect, write_report
 from anchorjax import config, tasks
+from anchorjax.config.registry import find_class, name_class
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage import manifest
 from anchorjax.storage.reader import Run, open_run
@@ -200,10 +201,10 @@ def test_every_figure_of_a_page_is_there_and_some_need_several_values():
 
 
 def test_every_task_has_words_for_all_that_it_asks():
-    for name, task_config in tasks.TASKS.items():
-        if not task_config.__module__.startswith('anchorjax.'):
+    for name, cls in tasks.TASKS.items():
+        if not name_class(cls).startswith('anchorjax.'):
             continue  # a task that another test has added
-        task = task_config().make()
+        task = find_class('task', name)().make()
         of_task = words.read_words()[name]
         unknown = set(of_task.eval_sets) - set(task.eval_set_names)
         assert unknown <= {'seen_heldout'}  # where nothing is kept out

@@ -8,8 +8,9 @@ import pytest
 from analysis.text_tasks import baselines
 from anchorjax import config
 from anchorjax.grid import DATA, random_key
-from anchorjax.tasks import AdditionConfig, ProntoqaConfig, ScanConfig
-from anchorjax.tasks.addition import list_asked_pairs
+from anchorjax.tasks.addition import AdditionConfig, list_asked_pairs
+from anchorjax.tasks.prontoqa import ProntoqaConfig
+from anchorjax.tasks.scan import ScanConfig
 from tests.support import text_tasks
 
 

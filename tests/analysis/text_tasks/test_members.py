@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from analysis.first_look import summarize_members
 from analysis.frame import find_points
 from analysis.members.point import list_points
 from analysis.text_tasks.members import read_members
-from anchorjax.sweeps.plan import summarize_members
 
 SIZES = (('task.num_examples', (32, 64)),)
 

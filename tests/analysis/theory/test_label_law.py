@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.theory import label_law
-from anchorjax.tasks import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from tests.support import p2_theory
 
 SMALL = {

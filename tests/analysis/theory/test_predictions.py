@@ -10,7 +10,7 @@ from analysis.members.member import Member
 from analysis.spectra import cosines
 from analysis.theory import label_law, predictions
 from anchorjax import models
-from anchorjax.tasks import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from tests.support import cases, p2_theory
 from tests.support.p2_tasks import loss_and_gradient, make_experiment, relative_error
 

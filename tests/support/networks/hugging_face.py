@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorjax.models import GPT2Config
+from anchorjax.models.gpt2 import GPT2Config
 
 # Ours, then theirs: the layers of a block that have a matrix and a bias.
 _LAYERS = {'O': 'attn.c_proj', 'in': 'mlp.c_fc', 'out': 'mlp.c_proj'}

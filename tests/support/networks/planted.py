@@ -12,7 +12,7 @@ import pytest
 
 from analysis.members.member import Member
 from anchorjax import models
-from anchorjax.model import Activations, BlockActivations
+from anchorjax.models import Activations, BlockActivations
 from tests.support import cases
 
 _draw_params = jax.jit(models.draw_params, static_argnums=(0, 1))

@@ -12,7 +12,8 @@ import jax
 import numpy as np
 from scipy import special
 
-from anchorjax.models import GPT2Config, TransformerConfig
+from anchorjax.models.gpt2 import GPT2Config
+from anchorjax.models.transformer import TransformerConfig
 
 Params = Any  # a tree of float64 arrays
 Config = TransformerConfig | GPT2Config

@@ -7,7 +7,7 @@ made sure that PyTorch is installed.
 import torch
 from torch import nn
 
-from anchorjax.models import TransformerConfig
+from anchorjax.models.transformer import TransformerConfig
 
 
 class Attention(nn.Module):

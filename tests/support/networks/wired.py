@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from analysis.members.member import Member
-from anchorjax.model import Activations, Edit
+from anchorjax.models import Activations, Edit
 from tests.support import cases
 from tests.support.networks import planted
 

@@ -112,7 +112,7 @@ def name_thirds(solutions: pd.Series, answers: pd.Series) -> pd.Series:
 
     Args:
       answers: the most frequent answer to the unseen pair, by the name that
-        `deviations.name_offset` gives it.
+        `answers.name_offset` gives it.
     """
     names = []
     for solution, answer in zip(solutions, answers, strict=True):

@@ -38,24 +38,23 @@ AT_LEAST, AT_MOST, NO_BOUND = 'at least', 'at most', 'no bound,'
 
 
 class Lag(NamedTuple):
-    """How many times later one moment comes than another."""
+    """How many times later one crossing comes than another."""
 
-    ratios: pd.Series  # slow moment by fast moment, by seed
+    ratios: pd.Series  # slow crossing by fast crossing, by seed
     bound: str  # what their mean is if one never comes: AT_LEAST, ...; '' if exact
-    slow: pd.Series  # step of the slow moment of these, by seed
+    slow: pd.Series  # step of the slow crossing of these, by seed
     fast: pd.Series
     never: str  # '2 and 0': how many of each never come, of all pairs
 
 
-def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
-    """The lag of the slow moments, paired by seed.
+def compare_crossings(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
+    """The lag of the slow crossings, paired by seed.
 
-    The last step of training stands for a moment that never comes (inf). A seed of
-    which one moment is not known (NaN) is no pair, and a pair of which neither comes
-    has no ratio.
+    The last step of training stands for one that never comes (inf). Seeds with a NaN
+    are dropped; if neither threshold is reached there is no ratio.
     """
-    moments = pd.DataFrame({'slow': slow, 'fast': fast}).dropna()
-    is_never = np.isinf(moments)
+    crossings = pd.DataFrame({'slow': slow, 'fast': fast}).dropna()
+    is_never = np.isinf(crossings)
     has_ratio = ~is_never.all(axis='columns')
     slow_never, fast_never = is_never[has_ratio].any()
     bound = ''
@@ -63,7 +62,7 @@ def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
         bound = NO_BOUND if fast_never else AT_LEAST
     elif fast_never:
         bound = AT_MOST
-    pairs = moments[has_ratio].clip(upper=last)
+    pairs = crossings[has_ratio].clip(upper=last)
     ratios = pairs.slow / pairs.fast
     slow_count, fast_count = is_never.sum()
     return Lag(

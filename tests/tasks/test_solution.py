@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from anchorjax.storage.solution import SOLUTIONS, list_names, name_ends, name_thirds
+from anchorjax.tasks.solution import SOLUTIONS, list_names, name_ends, name_thirds
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""Moments of learning by hand: crossings, and ratios of moments that may never come."""
+"""When a curve reaches a threshold, by hand; and ratios of what may never come."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.changes.moments import compare_moments, divide_lags, find_crossings
+from analysis.changes.crossings import compare_crossings, divide_lags, find_crossings
 
 NEVER = np.inf
 
@@ -31,17 +31,17 @@ def test_a_crossing_is_interpolated_between_records():
     ],
 )
 def test_a_moment_that_never_comes_makes_a_bound(slow, fast, ratios, bound):
-    """The last step stands for it; without both moments there is no ratio."""
-    found = compare_moments(pd.Series(slow, dtype=float), pd.Series(fast), 100)
+    """The last step stands for it; without both crossings there is no ratio."""
+    found = compare_crossings(pd.Series(slow, dtype=float), pd.Series(fast), 100)
     np.testing.assert_allclose(found.ratios, ratios)
     assert found.bound == bound
 
 
 def test_steps_and_what_never_comes_are_of_the_pairs():
-    """Not of seeds that have one of the two moments alone, which have no ratio."""
+    """Not of seeds that have one of the two crossings alone, which have no ratio."""
     slow = pd.Series([60.0, 90.0, NEVER, NEVER], [0, 1, 2, 3])
     fast = pd.Series([20.0, 30.0, NEVER], [0, 1, 2])
-    found = compare_moments(slow, fast, 100)
+    found = compare_crossings(slow, fast, 100)
     np.testing.assert_allclose(found.ratios, [3, 3])
     assert (found.slow.mean(), found.fast.mean()) == (75, 25)
     assert found.never == '1 and 1'
@@ -62,8 +62,8 @@ def test_steps_and_what_never_comes_are_of_the_pairs():
 def test_the_quotient_of_bounds_is_one_or_none(first, second, bound):
     lags = []
     for slow, fast in (first, second):
-        moments = pd.Series([float(slow)] * 3), pd.Series([float(fast)] * 3)
-        lags.append(compare_moments(*moments, 100))
+        crossings = pd.Series([float(slow)] * 3), pd.Series([float(fast)] * 3)
+        lags.append(compare_crossings(*crossings, 100))
     quotients, found = divide_lags(*lags)
     np.testing.assert_allclose(quotients, lags[0].ratios / lags[1].ratios)
     assert found == bound

@@ -1,0 +1,97 @@
+"""The classes of tasks and models, by name: 'anchorjax.tasks.scan.task:ScanConfig'.
+
+The name of one from a config file begins with the path of the file. The manifest of a
+sweep has both of its names, so that any command opens a run of a task or a model of
+one's own.
+"""
+
+import importlib
+import importlib.util
+import pathlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from anchorjax.errors import ConfigError, describe_cause, require
+from anchorjax.models import MODELS
+from anchorjax.tasks import TASKS
+
+TABLES = {'task': TASKS, 'model': MODELS}
+
+
+def name_class(cls: type | str) -> str:
+    """Its dotted name; '' if no other process can import it.
+
+    Such a class was typed into a notebook or a script, or is made by a function.
+    """
+    if isinstance(cls, str):
+        return cls
+    is_typed = cls.__module__ == '__main__' or '<locals>' in cls.__qualname__
+    return '' if is_typed else f'{cls.__module__}:{cls.__qualname__}'
+
+
+def find_class(group: str, name: Any) -> type:
+    """The class of a task or a model.
+
+    Args:
+      group: 'task' or 'model'.
+
+    Raises:
+      ConfigError: there is no such name, or its class cannot be imported.
+    """
+    table = TABLES[group]
+    is_known = isinstance(name, str) and name in table
+    require(is_known, f'{group}.name', name, f'one of {tuple(table)}')
+    cls = table[name]
+    if isinstance(cls, type):
+        return cls
+    module, _, attribute = cls.rpartition(':')
+    try:
+        is_new_file = module.endswith('.py') and module not in sys.modules
+        load = import_file if is_new_file else importlib.import_module
+        return getattr(load(module), attribute)
+    except Exception as e:  # the file is Python and may raise anything
+        raise ConfigError(f'{cls} cannot be imported: {describe_cause(e)}') from e
+
+
+def enter_class(group: str, name: str, origin: str, run: pathlib.Path) -> None:
+    """Enters a task or a model of a manifest in its table, if it is not there.
+
+    Args:
+      origin: its dotted name in the manifest.
+      run: the folder of the manifest, from which nothing is imported.
+
+    Raises:
+      ConfigError: the class is in the folder of the run, or the name is that of another
+        class in this process.
+    """
+    table = TABLES[group]
+    file = pathlib.Path(origin.rpartition(':')[0])
+    is_inside = not file.is_absolute() or file.resolve().is_relative_to(run.resolve())
+    if name not in table and file.suffix == '.py' and is_inside:
+        line = 'a file in the folder of a run is not executed'
+        raise ConfigError(f'{origin} cannot be imported: {line}')
+    known = name_class(table.setdefault(name, origin))
+    # Files of one name are taken for one: folders may be mounted elsewhere.
+    if known.rpartition('/')[2] != origin.rpartition('/')[2]:
+        raise ConfigError(
+            f'{group} {name!r} is from {origin} in this run, and from {known} in this '
+            'process; give one of them another name'
+        )
+
+
+def import_file(path: str | pathlib.Path) -> ModuleType:
+    """The module of a Python file, which is executed.
+
+    It is in sys.modules under its path, which is the name of no other module, so that
+    `sweeps.code` finds its source.
+    """
+    spec = importlib.util.spec_from_file_location(str(path), path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
+    return module

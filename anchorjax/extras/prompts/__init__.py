@@ -1,1 +1,0 @@
-"""The anchor task as few-shot equations for language models, and their replies."""

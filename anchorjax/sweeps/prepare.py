@@ -1,0 +1,157 @@
+"""A sweep before it is trained: what its folder holds, and what is left to train."""
+
+import math
+import pathlib
+import shutil
+from typing import NamedTuple
+
+import jax
+
+from anchorjax.errors import StoreUnavailable, UserError
+from anchorjax.experiment import AUTO, Experiment
+from anchorjax.storage import checkpoint
+from anchorjax.storage.manifest import find_sweep
+from anchorjax.storage.sweep_folder import SweepFolder, as_folder, open_folder
+from anchorjax.sweeps import cost
+from anchorjax.sweeps.memory import MOST_LANES, format_bytes
+from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
+from anchorjax.training import hosts
+from anchorjax.training.curves import record_shapes
+
+
+class Work(NamedTuple):
+    """Members of one cohort that are not trained yet."""
+
+    experiment: Experiment  # of the cohort
+    members: int
+    rows: int  # of their chunks, which are saved with their padding
+    chunk_size: int
+    steps: int  # left of each
+    snapshots: int  # left of each
+    in_shard: float  # the share of the members that this shard trains
+
+
+class Prepared(NamedTuple):
+    """What is known of a sweep from its folder."""
+
+    experiment: Experiment
+    workdir: pathlib.Path
+    shard: Shard
+    folder: SweepFolder | None  # None: it has not begun
+    work: list[Work]  # of all shards
+    is_finished: bool  # whether all members of this shard are trained
+
+    @property
+    def disk_bytes(self) -> float:
+        """Bytes to come: snapshots, curves (twice: chunks, results.nc) and states."""
+        kept = newest_states = 0.0
+        for left in self.work:
+            numbers = left.snapshots * cost.num_parameters(left.experiment)
+            shapes = record_shapes(left.experiment.task.make())
+            of_record = sum(math.prod(shape) for shape in shapes)
+            numbers += 2 * of_record * len(left.experiment.record_steps)
+            kept += 4.0 * numbers * left.rows
+            # Two are kept while the next one is written.
+            states = 3.0 * left.chunk_size * cost.state_bytes(left.experiment)
+            newest_states = max(newest_states, states)
+        return kept + newest_states
+
+    @property
+    def free_bytes(self) -> float:
+        """The free bytes of the file system of its folder, which need not be there."""
+        existing = self.workdir
+        while not existing.exists():
+            existing = existing.parent
+        return shutil.disk_usage(existing).free
+
+
+def prepare(
+    experiment: Experiment, workdir: str | pathlib.Path, shard: Shard = WHOLE
+) -> Prepared:
+    """What is left of a sweep, new or begun; every process must call it.
+
+    Raises:
+      StoreError: the folder holds another sweep, is damaged, or is not shared by all
+        hosts.
+      UserError: workdir is none.
+    """
+    workdir = as_folder(workdir)
+    manifest = hosts.run_together(lambda: find_sweep(workdir, experiment))
+    is_new = hosts.gather(manifest is None)
+    if any(is_new) and not all(is_new):
+        raise StoreUnavailable(f'{workdir}: not every host sees the sweep in it')
+    if manifest is None:
+        work = _list_new_work(experiment, shard)
+        return Prepared(experiment, workdir, shard, None, work, is_finished=False)
+    folder = open_folder(workdir, manifest)
+    in_shard = chunks_of_shard(folder, shard)
+    chunks = [folder.chunks[i] for i in in_shard]
+    is_finished = hosts.broadcast(all(chunk.folder.done for chunk in chunks))
+    work = _list_work(folder, in_shard)
+    return Prepared(experiment, workdir, shard, folder, work, is_finished)
+
+
+def require_disk(prepared: Prepared) -> None:
+    """Raises UserError if what the sweep will write does not fit the disk.
+
+    Of a sweep that has begun, StoreUnavailable: it did fit, and may again.
+    """
+    needed, free = prepared.disk_bytes, prepared.free_bytes
+    if needed > free:
+        error = StoreUnavailable if prepared.folder else UserError
+        raise error(
+            f'{prepared.workdir}: the sweep writes {format_bytes(needed)}, but only '
+            f'{format_bytes(free)} are free there; use a --workdir on a larger disk, '
+            'fewer train.snapshot_steps or fewer members'
+        )
+
+
+def _list_new_work(experiment: Experiment, shard: Shard) -> list[Work]:
+    """By cohort: what chunks there will be is not known yet."""
+    train = experiment.train
+    work = []
+    for cohort in experiment.cohorts():
+        size = _guess_chunk_size(experiment, cohort.size)
+        left = Work(
+            experiment.for_cohort(cohort),
+            members=cohort.size,
+            rows=math.ceil(cohort.size / size) * size,
+            chunk_size=size,
+            steps=train.num_steps,
+            snapshots=len({*train.snapshot_steps, train.num_steps}),
+            in_shard=1 / shard.count,
+        )
+        work.append(left)
+    return work
+
+
+def _list_work(folder: SweepFolder, in_shard: range) -> list[Work]:
+    """By chunk."""
+    train = folder.experiment.train
+    wanted = {*train.snapshot_steps, train.num_steps}
+    work = []
+    for index, chunk in enumerate(folder.chunks):
+        if chunk.folder.done:
+            continue
+        saved = checkpoint.list_steps(chunk.folder.path / 'resume')
+        left = Work(
+            folder.cohorts[chunk.cohort.name],
+            members=chunk.num_members,
+            rows=folder.chunk_size,
+            chunk_size=folder.chunk_size,
+            steps=train.num_steps - max(saved, default=0),
+            snapshots=len(wanted.difference(chunk.folder.snapshot_steps())),
+            in_shard=float(index in in_shard),
+        )
+        work.append(left)
+    return work
+
+
+def _guess_chunk_size(experiment: Experiment, num_members: int) -> int:
+    """The most members that train at the same time; see `choose_lanes`."""
+    devices = max(1, jax.device_count() // experiment.train.batch_devices)
+    lanes = experiment.train.lanes
+    if lanes == AUTO:
+        most_lanes = 1 if jax.default_backend() == 'cpu' else MOST_LANES
+        lanes = min(most_lanes, math.ceil(num_members / devices))
+    return lanes * devices

@@ -1,0 +1,188 @@
+"""Questions in context: what is shown is true, and what is asked is new."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from analysis.p1 import replies
+from anchorjax.errors import ConfigError
+from anchorjax.extras.prompts import draw_prompts, read_replies, score_replies
+from anchorjax.tasks.anchors import AnchorsConfig
+from tests.support.cases import TABLE
+from tests.support.in_process import run
+from tests.support.stub_endpoint import serve
+from tests.support.sweeps import TINY_FILE
+
+ASSIGNED = 2
+KEY = 'sk-never-to-be-seen'
+EQUATION = re.compile(r'^\((\d+), (\d+), (\d+)\) = (-?\d+)$', re.M)
+
+
+def draw(number=20, shots=3):
+    return list(draw_prompts(AnchorsConfig(), (0,), number, shots))
+
+
+@pytest.fixture(scope='module')
+def prompts():
+    return draw()
+
+
+def read(prompt):
+    """The equations in the text itself: {(a, b): [(x, y)]}."""
+    shown = {}
+    for a, b, x, y in EQUATION.findall(prompt.prompt):
+        shown.setdefault((int(a), int(b)), []).append((int(x), int(y)))
+    return shown
+
+
+def test_every_trained_pair_is_shown_as_the_table_by_hand_says(prompts):
+    for prompt in prompts:
+        shown = read(prompt)
+        assert set(shown) == set(TABLE) - {(4, 3)}
+        for pair, rows in shown.items():
+            assert len({x for x, _ in rows}) == 3
+            for x, y in rows:
+                assert 20 <= x < 100 and y - x == TABLE[pair][ASSIGNED]
+
+
+def test_the_answers_are_those_of_the_mappings(prompts):
+    assert {p.asked[:2] for p in prompts if p.eval_set == 'unseen'} == {(4, 3)}
+    seen = {p.asked[:2] for p in prompts if p.eval_set == 'seen_heldout'}
+    assert seen == set(TABLE) - {(4, 3)}
+    for prompt in prompts:
+        first, second, x = prompt.asked
+        assert prompt.prompt.endswith(f'\n({first}, {second}, {x}) =')
+        names = ('composed', 'symmetric', 'assigned')
+        assert tuple(prompt.answers[m] - x for m in names) == TABLE[first, second]
+
+
+def test_a_new_key_is_shown_with_neither_order_of_the_pair(prompts):
+    for prompt in prompts:
+        first, second, x = prompt.asked
+        shown = read(prompt)
+        keys = [key for key, _ in shown.get((first, second), [])]
+        both = keys + [key for key, _ in shown.get((second, first), [])]
+        if prompt.eval_set == 'seen_train':
+            assert x in keys
+        else:
+            assert x not in both
+
+
+def test_a_larger_set_contains_the_smaller(prompts):
+    assert {prompt.id for prompt in prompts} > {prompt.id for prompt in draw(2)}
+    text_of = {prompt.id: prompt.prompt for prompt in prompts}
+    assert all(text_of[prompt.id] == prompt.prompt for prompt in draw(2))
+
+
+@pytest.mark.parametrize('shots', [0, 80])
+def test_impossible_numbers_are_refused(shots):
+    with pytest.raises(ConfigError, match=r'^shots = \d+: must be'):
+        draw(shots=shots)
+
+
+@pytest.fixture
+def say(monkeypatch, capsys):
+    """A function: how `launch/prompts.py` with these words ends."""
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+
+    def say_words(*words):
+        done = run('prompts.py', [str(word) for word in words], monkeypatch, capsys)
+        assert KEY not in done.out + done.errors
+        return done
+
+    return say_words
+
+
+def ask(say, stub, folder, name='m', *words):
+    where = ['--endpoint', stub.address, '--model', f'lab/{name}', '--out', folder]
+    sizes = ['--config', TINY_FILE, '--number', 2, '--shots', 1]
+    return say('ask', *sizes, *where, *words)
+
+
+def test_replies_are_kept_and_nothing_is_asked_twice(say, tmp_path):
+    pytest.importorskip('openai')
+    with serve('composed') as stub:
+        stub.accidents = [''] * 3 + ['400']
+        assert ask(say, stub, tmp_path).code == 2 and len(stub.bodies) == 4
+        assert '12 replies' in ask(say, stub, tmp_path).out
+        assert '12 replies' in ask(say, stub, tmp_path).out
+        assert len(stub.bodies) == 13
+        assert stub.bodies[0]['temperature'] == 0
+        assert stub.headers[0]['authorization'] == f'Bearer {KEY}'
+        done = ask(say, stub, tmp_path, 'm', '--fields', '{}')
+        assert (done.code, done.errors.count('\n')) == (2, 1)
+        assert 'was asked otherwise; give another --out' in done.errors
+    path = tmp_path / 'm.jsonl'
+    assert len(read_replies(path)) == 12 and KEY not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ('accidents', 'code'),
+    [(['401'], 2), (['nonsense'], 1), (['503', '429'], 0)],
+)
+def test_what_may_pass_is_asked_again_and_a_refusal_is_one_line(
+    say, tmp_path, accidents, code
+):
+    pytest.importorskip('openai')
+    with serve('composed') as stub:
+        stub.accidents, stub.waits = list(accidents), ['0.01'] * 2
+        done = ask(say, stub, tmp_path)
+    assert done.code == code and len(stub.bodies) >= len(accidents)
+    if code:
+        assert done.errors.splitlines()[-1].startswith('error: http://127.0.0.1')
+
+
+def test_replies_are_scored_beside_members(say, finished, tmp_path):
+    pytest.importorskip('openai')
+    for solution in ('composed', 'symmetric', 'wrong', 'prose'):
+        with serve(solution) as stub:
+            assert ask(say, stub, tmp_path, solution).code == 0
+    words = ['score', '--out', tmp_path, '--run', finished.folder.workdir]
+    done = say(*words)
+    assert done.code == 0, done.errors
+    bars = pd.read_csv(tmp_path / 'replies.csv').set_index('model')
+    assert (tmp_path / 'replies.png').exists()
+    assert bars.loc['composed', 'composed'] == bars.loc['symmetric', 'symmetric'] == 1
+    assert bars.loc['wrong', 'neither'] == bars.loc['prose', 'unparsable'] == 1
+    converged = finished.members[finished.members.converged]
+    for gamma, group in converged.groupby('gamma'):
+        ours = bars.loc[f'γ {gamma:g}']
+        assert ours.composed == pytest.approx(group.unseen_composed.mean())
+        assert ours.number == len(group)
+    assert len(bars) == 4 + converged.gamma.nunique()
+
+
+def test_one_answer_of_two_names_counts_once():
+    prompts = draw_prompts(AnchorsConfig(noninferential=()), (0,), 1, 1)
+    (prompt,) = (prompt for prompt in prompts if prompt.eval_set == 'unseen')
+    row = prompt._asdict() | {'reply': str(prompt.answers['composed'])}
+    table = score_replies([row])
+    assert replies.compute({'a': table})[['composed', 'symmetric']].values.tolist() == [
+        [1, 0]
+    ]
+
+
+@pytest.mark.parametrize(
+    ('words', 'line'),
+    [
+        (('--config', 'configs/scan.py', '--model', 'm'), 'task.name'),
+        (('--config', TINY_FILE, '--model', '..'), "'..': must be"),
+        (('--config', TINY_FILE, '--model', 'm', '--fields', '{'), '--fields'),
+        (('--config', TINY_FILE), '--model'),
+    ],
+)
+def test_bad_input_is_one_line(say, tmp_path, words, line):
+    done = say('ask', *words, '--endpoint', 'http://127.0.0.1:1/v1', '--out', tmp_path)
+    assert (done.code, done.errors.count('\n')) == (2, 1), done.errors
+    assert line in done.errors
+
+
+@pytest.mark.parametrize('damage', ['{"id": "b", "re', '[1]', '{"id": "a"}'])
+def test_a_damaged_file_of_replies_is_one_line(say, tmp_path, damage):
+    row = draw()[0]._asdict() | {'reply': '7'}
+    (tmp_path / 'm.jsonl').write_text(f'{json.dumps(row)}\n{damage}')
+    done = say('score', '--out', tmp_path)
+    assert (done.code, done.errors.count('\n')) == (2, 1)
+    assert 'm.jsonl, line 2' in done.errors
