@@ -4,7 +4,7 @@
   anchorjax report --run RUN                    writes its page: every figure, one file
   anchorjax figure NAME --run RUN               draws one figure
   anchorjax figure --list                       names all figures
-  anchorjax claims PAPER --runs RUN ...         judges the claims of a paper: p1, p2, ...
+  anchorjax claims PAPER --runs RUN ...         judges the claims of p1, p2, ...
   anchorjax pages                               writes README, RESULTS, the gallery anew
   anchorjax status --run RUN                    says what every shard is doing
   anchorjax finalize --run RUN                  writes tables and figures of shards

@@ -23,6 +23,7 @@ from anchorjax.sweeps.progress import format_duration
 from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.training import hosts
 from anchorjax.training.curves import record_shapes
+from anchorjax.training.devices import name_device
 
 WEEK = 7 * 24 * 3600.0
 # Elementwise passes over the activations that a step takes as long as, beside its
@@ -67,10 +68,11 @@ def make_plan(
     disk, free = _count_disk_bytes(work), _count_free_bytes(workdir)
     seconds = hosts.broadcast(_estimate_seconds(work, experiment.train.precision))
     steps = experiment.train.num_steps
+    devices = _count(jax.device_count(), f'{jax.default_backend()} device')
     lines = [
         *_describe_members(experiment, workdir),
         f'  {steps:,} steps of batch {experiment.train.batch_size:,} on '
-        f'{_count(jax.device_count(), f"{jax.default_backend()} device")}',
+        f'{devices} ({name_device(jax.devices()[0])})',
         _describe_time(work, seconds, shard),
         f'  disk: {format_bytes(disk)} to write, {format_bytes(free)} free',
     ]
