@@ -25,9 +25,8 @@ def command() -> None:
         cli.print_usage(__doc__)
     elif words[0] == 'claims':
         run_claims(words[1:])
-    elif words == ['pages']:
-        for path in pages.write_pages():
-            print(path)
+    elif words[0] == 'pages':
+        run_pages(words[1:])
     else:
         run_figure(words)
 
@@ -76,6 +75,14 @@ def run_claims(words: list[str]) -> None:
     for name, text in texts.items():
         files.write_text(flags.out / name, text)
         print(flags.out / name)
+
+
+def run_pages(words: list[str]) -> None:
+    """Renders the pages of the repository, and prints their paths."""
+    text = 'Renders README, RESULTS and the gallery from analysis/pages.'
+    cli.Parser(prog='python -m analysis pages', description=text).parse_args(words)
+    for path in pages.write_pages():
+        print(path)
 
 
 if __name__ == '__main__':

@@ -55,7 +55,7 @@ from anchorjax.storage.reader import Run, open_run
 PACKAGES = ('p1', 'p2', 'p3', 'p4', 'text_tasks', 'law')
 # Words by which others look for a figure.
 SYNONYMS = {
-    'pca': ('embedding', 'embedding_grid'),
+    'pca': ('embedding', 'embedding_grid', 'embedding_pca'),
     'umap': ('tsne',),
     'heatmap': ('phase', 'cosine', 'decay_map'),
     'attention': ('attention_flow', 'first_attention'),
@@ -107,7 +107,7 @@ def find_figure(name: str) -> ModuleType:
         if word in SYNONYMS:
             hint = f'did you mean {" or ".join(SYNONYMS[word])}?'
         else:
-            hint = nearest(name, find_figures())
+            hint = nearest(word, find_figures())
         raise UserError(f'no figure {name!r}, {hint}; see --list')
     return module
 
@@ -188,10 +188,10 @@ def list_figures(own: Mapping[str, ModuleType]) -> str:
 
 
 def name_subject(module: ModuleType) -> str:
-    """'sweep', 'member' or 'text': what the figure is about, or that it is none."""
+    """'sweep', 'network' or 'text': what the figure is about, or that it is none."""
     if hasattr(module, 'command'):
         return 'text'
-    return 'member' if _is_of_network(module) else 'sweep'
+    return 'network' if _is_of_network(module) else 'sweep'
 
 
 def _is_of_network(module: ModuleType) -> bool:

@@ -39,6 +39,22 @@ def name_network(run: Run, point: Point) -> str:
     return ', '.join(names)
 
 
+def name_values(point: Point) -> str:
+    """'depth 2, γ 0.84, seed 0': values of axes, short."""
+    names = []
+    for axis, value in point.items():
+        words = (name_axis(axis), str(axis_label(value)))
+        names.append(' '.join(words[::-1] if axis in COUNTED else words))
+    return ', '.join(names)
+
+
+def name_matrix(path: str) -> str:
+    """'W_Q of layer 1' of 'block_0/W_Q'; the path of a matrix that is in no block."""
+    block, _, name = path.rpartition('/')
+    number = block.removeprefix('block_')
+    return f'{name} of layer {int(number) + 1}' if number.isdigit() else path
+
+
 def label_value(run: Run, axis: str, value: Any) -> tuple[str, str]:
     """('0.2', '0.14 at width 400'): a value in a table, and a note below it."""
     note = ''

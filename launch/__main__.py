@@ -1,17 +1,23 @@
-"""The command `anchorjax`: command lines of this folder under one name.
+"""The command `anchorjax`: every command line of this repository under one name.
 
-  anchorjax train --config configs/phase.py    launch/sweep.py
-  anchorjax figure NAME --run RUN              python -m analysis NAME
-  anchorjax figure --list
-  anchorjax claims PAPER --runs RUN ...        python -m analysis claims
-  anchorjax report --run RUN                   launch/report.py
-  anchorjax status --run RUN                   launch/status.py
-  anchorjax finalize --run RUN                 launch/finalize.py
-  anchorjax data SET ...                       launch/data.py
-  anchorjax prompts STEP ...                   launch/prompts.py
+  anchorjax train --config configs/phase.py     trains a sweep, draws two figures
+  anchorjax report --run RUN                    writes its page: every figure, one file
+  anchorjax figure NAME --run RUN               draws one figure
+  anchorjax figure --list                       names all figures
+  anchorjax claims PAPER --runs RUN ...         judges the claims of p1, p2, ...
+  anchorjax pages                               writes README, RESULTS, the gallery anew
+  anchorjax status --run RUN                    says what every shard is doing
+  anchorjax finalize --run RUN                  writes tables and figures of shards
+  anchorjax submit --shards=N -- WORDS          trains a sweep on Slurm
+  anchorjax jobset --name=NAME ... -- WORDS     prints a JobSet for TPUs on GKE
+  anchorjax data SET ...                        prepares a corpus
+  anchorjax weights show|export ...             reads and writes GPT-2's weights
+  anchorjax prompts STEP ...                    asks a language model the same task
+  anchorjax bench                               measures speed
 
-Every command has --help. Clusters, GPT-2's weights and the table of speed have none:
-launch/submit.py, jobset.py, weights.py and bench.py.
+WORDS are those of `train`. COMMAND --help says more. The same commands are files of
+launch/, as python launch/sweep.py, or python -m analysis. launch/minimal.py, the whole
+idea in one file, is to be read, and runs by itself.
 """
 
 import importlib
@@ -23,13 +29,18 @@ from anchorjax.errors import UserError, nearest
 # The module whose `command` runs, and the words that it gets before the user's.
 COMMANDS = {
     'train': ('launch.sweep', ()),
+    'report': ('launch.report', ()),
     'figure': ('analysis.__main__', ()),
     'claims': ('analysis.__main__', ('claims',)),
-    'report': ('launch.report', ()),
+    'pages': ('analysis.__main__', ('pages',)),
     'status': ('launch.status', ()),
     'finalize': ('launch.finalize', ()),
+    'submit': ('launch.submit', ()),
+    'jobset': ('launch.jobset', ()),
     'data': ('launch.data', ()),
+    'weights': ('launch.weights', ()),
     'prompts': ('launch.prompts', ()),
+    'bench': ('launch.bench', ()),
 }
 
 

@@ -19,14 +19,14 @@ from anchorjax.extras.bench.compare import (
     compare_gpt2,
     compare_p1,
 )
-from anchorjax.training.devices import use_every_core
+from anchorjax.training.devices import name_device, use_every_core
 
 
 def command() -> None:
     cli.Parser(description=__doc__).parse_args()
     use_every_core()
     devices = jax.devices()
-    device = f'{len(devices)} x {devices[0].device_kind} ({platform.machine()})'
+    device = f'{len(devices)} x {name_device(devices[0])} ({platform.machine()})'
     print(f'{device}, jax {jax.__version__}')
     of_sizes = [compare_p1(size) for size in (DEFAULT, NARROW, SMALL, PAPER)]
     for rows in (*of_sizes, compare_gpt2()):

@@ -1,7 +1,6 @@
 """How far a network moved between two steps: kernel, parameters and neurons."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,7 +8,12 @@ import numpy as np
 import pandas as pd
 from flax.traverse_util import flatten_dict
 
-from analysis.changes.kernels import kernel_distance, tangent_kernel
+from analysis.changes.kernels import (
+    Gradients,
+    kernel_distance,
+    make_gradients,
+    tangent_kernel,
+)
 from analysis.members.member import Member, make_apply, program_of
 from anchorjax import numerics
 from anchorjax.caching import cache
@@ -46,10 +50,12 @@ def measure_kernel_distance(first: Member, second: Member, number: int) -> float
 def _ask_both(first: Member, second: Member, number: int) -> list:
     """[tangent kernel, active neurons] of each, on the first one's eval sets."""
     tokens_BT, labels_B = choose_sequences(first, number)
-    ask_network = _compile_eval_set(*program_of(first.experiment))
+    compute_gradients = _compile_gradients(*program_of(first.experiment))
     found = []
     for member in (first, second):
-        found += ask_network(member.params, tokens_BT, labels_B)
+        batch = member.params, tokens_BT, labels_B
+        found.append(tangent_kernel(compute_gradients, *batch))
+        found.append([block.hidden > 0 for block in member.forward(tokens_BT).blocks])
     return found
 
 
@@ -81,19 +87,9 @@ def measure_movement(start_params: Any, end_params: Any) -> dict[str, float]:
 
 
 @cache()
-def _compile_eval_set(model: ModelConfig, vocab: int, precision: str) -> Callable:
-    """(params, tokens_BT, labels_B) -> (tangent kernel, active neurons of each block).
-
-    Compiled once per architecture.
-    """
-    apply = make_apply(model, vocab)
-
-    def ask_network(params: Any, tokens_BT: jax.Array, labels_B: jax.Array) -> tuple:
-        activations = apply(params, tokens_BT)
-        is_active = [block.hidden > 0 for block in activations.blocks]
-        return tangent_kernel(apply, params, tokens_BT, labels_B), is_active
-
-    return numerics.pin(precision)(jax.jit(ask_network))
+def _compile_gradients(model: ModelConfig, vocab: int, precision: str) -> Gradients:
+    """The jitted `make_gradients`, compiled once per architecture."""
+    return numerics.pin(precision)(jax.jit(make_gradients(make_apply(model, vocab))))
 
 
 def _share_switched(start_active: list, end_active: list) -> float:

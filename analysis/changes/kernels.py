@@ -8,42 +8,57 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.flatten_util import ravel_pytree
 
-MAX_BATCH = 12  # sequences
+MOST_BYTES = 2**28  # of the gradients of a batch; memory holds two
+
+Gradients = Callable[[Any, np.ndarray, np.ndarray], Array]
 
 
-def tangent_kernel(
-    apply: Callable, params: Any, tokens_BT: Array, labels_B: Array
-) -> Array:
-    """K_BB of f = logit of the label - mean logit, at the last position.
+def make_gradients(apply: Callable) -> Gradients:
+    """(params, tokens_BT, labels_B) -> gradients [B, parameter] of f.
 
-    Gradients are computed again for every pair of batches, so that memory holds two
-    batches.
+    f = logit of the label - mean logit, at the last position.
     """
 
     def answer(params: Any, tokens_T: Array, label: Array) -> Array:
         logits_V = apply(params, tokens_T[None]).logits[0, -1]
         return logits_V[label] - logits_V.mean()
 
-    def compute_gradients(batch: tuple[Array, Array]) -> Any:
-        return jax.vmap(jax.grad(answer), (None, 0, 0))(params, *batch)
+    def compute_gradients(params: Any, tokens_BT: Array, labels_B: Array) -> Array:
+        by_leaf = jax.vmap(jax.grad(answer), (None, 0, 0))(params, tokens_BT, labels_B)
+        return jax.vmap(lambda tree: ravel_pytree(tree)[0])(by_leaf)
 
-    def compute_rows(batch: tuple[Array, Array]) -> Array:
-        own = compute_gradients(batch)
+    return compute_gradients
 
-        def compute_block(other: tuple[Array, Array]) -> Array:
-            return _inner_products(own, compute_gradients(other))
 
-        return jax.lax.map(compute_block, batches)
+def tangent_kernel(
+    compute_gradients: Gradients,
+    params: Any,
+    tokens_BT: np.ndarray,
+    labels_B: np.ndarray,
+) -> np.ndarray:
+    """K_BB of the f of `make_gradients`.
 
-    number, length = tokens_BT.shape
-    size = _largest_divisor(number, MAX_BATCH)
-    batches = (tokens_BT.reshape(-1, size, length), labels_B.reshape(-1, size))
-    blocks = jax.lax.map(compute_rows, batches)  # [row, column, size, size]
-    return blocks.swapaxes(1, 2).reshape(number, number)
+    Sequences that are too many for memory are divided into batches, and gradients are
+    computed again for every pair of these.
+    """
+    number = len(tokens_BT)
+    size_of_one = sum(leaf.nbytes for leaf in jax.tree.leaves(params))
+    size = _largest_divisor(number, max(MOST_BYTES // size_of_one, 1))
+    batches = [slice(first, first + size) for first in range(0, number, size)]
+    kernel_BB = np.empty((number, number), np.float32)
+    for row, rows in enumerate(batches):
+        own = np.asarray(compute_gradients(params, tokens_BT[rows], labels_B[rows]))
+        kernel_BB[rows, rows] = own @ own.T
+        for columns in batches[row + 1 :]:
+            batch = tokens_BT[columns], labels_B[columns]
+            other = np.asarray(compute_gradients(params, *batch))
+            kernel_BB[rows, columns] = own @ other.T
+            kernel_BB[columns, rows] = kernel_BB[rows, columns].T
+    return kernel_BB
 
 
 def kernel_distance(K0_BB: np.ndarray, KT_BB: np.ndarray) -> float:
@@ -63,13 +78,3 @@ def _largest_divisor(number: int, limit: int) -> int:
     while number % divisor:
         divisor -= 1
     return divisor
-
-
-def _inner_products(first: Any, second: Any) -> Array:
-    """Of the gradients of one batch with those of another, leaf by leaf."""
-    total = 0
-    for a, b in zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True):
-        vectors_a = a.reshape(len(a), -1)
-        vectors_b = b.reshape(len(b), -1)
-        total += jnp.matmul(vectors_a, vectors_b.T, precision='highest')
-    return total

@@ -15,12 +15,13 @@ from analysis import frame
 from analysis.drawing import style
 from analysis.members.columns import name_gamma
 from analysis.members.member import member_of
-from analysis.members.point import Point, format_point
+from analysis.members.point import Point
 from analysis.members.selection import (
     explain_missing,
     find_column_axis,
     find_row_axis,
 )
+from analysis.names import name_matrix, name_values
 from anchorjax.errors import UserError
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
@@ -85,7 +86,7 @@ def measure_cells(
     return grid.assign_coords(row=rows, column=list(axes[column_name])).assign_attrs(
         row_name=row_name,
         column_name=column_name,
-        fixed=format_point(fixed),
+        fixed=name_values(fixed),
         matrix=path,
         width=frame.find_width(run),
     )
@@ -118,7 +119,6 @@ def draw_cells(
     Args:
       axes: [row, column], the first row at the bottom.
     """
-    row_name = grid.row_name.replace('_', ' ')
     upwards = axes[::-1]
     for (y, x), axis in np.ndenumerate(upwards):
         cell = grid.isel(row=y, column=x)
@@ -129,16 +129,17 @@ def draw_cells(
             axis.text(0.5, 0.5, cell.note.item(), fontsize=6, **middle)
         axis.set(xticks=[], yticks=[])
     for axis, row in zip(upwards[:, 0], grid.row.values, strict=True):
-        axis.set_ylabel(f'{row_name} {row}')
+        axis.set_ylabel(name_values({grid.row_name: row}))
     for axis, column in zip(upwards[0], grid.column.values, strict=True):
         axis.set_xlabel(_name_column(grid, column))
-    axes[0, 0].figure.suptitle(f'{grid.matrix}; {grid.fixed}', fontsize=6)
+    title = f'{name_matrix(grid.matrix)}; {grid.fixed}'
+    axes[0, 0].figure.suptitle(title, fontsize=6)
 
 
 def _name_column(grid: xr.Dataset, value: float) -> str:
     if grid.column_name == 'gamma':
         return name_gamma(value, grid.width).replace(' (', '\n(')
-    return f'{grid.column_name.replace("_", " ")} = {value:g}'
+    return name_values({grid.column_name: value})
 
 
 def layout(grid: xr.Dataset) -> style.Layout:

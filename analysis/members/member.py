@@ -175,8 +175,12 @@ def read_answers(activations: Activations) -> np.ndarray:
     return logits_BV.argmax(-1)
 
 
+@cache()
 def make_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
-    """(params, tokens_BT, edit=None) -> Activations of every position."""
+    """(params, tokens_BT, edit=None) -> Activations of every position.
+
+    The same function for all members of a model: JAX traces each function anew.
+    """
     module = model.module(vocab, gamma=0.0)
 
     def apply(params: Any, tokens_BT: jax.Array, edit=None) -> Activations:

@@ -57,14 +57,7 @@ def compute(
       UserError: the member's task is not the anchor task, `tokens` do not fit it, or
         its model has no attention.
     """
-    if tokens is None:
-        tokens = sequences.fit_paper_sequence(member)
-    tokens_T = sequences.check_tokens(member, tokens)
-    require_attention(member)
-    roles_T = np.array(member.task.role_names)[member.roles(tokens_T[None])[0]]
-    activations = member.forward(tokens_T[None])
-    Attn_NTT = np.stack([block.Attn[0].mean(0) for block in activations.blocks])
-
+    one = read_sequence(member, tokens)
     random_BT = sequences.sample(member, number).tokens_BT
     mass = flows.average_attention(member, random_BT)
     by_chance = flows.average_uniform_attention(member, random_BT)
@@ -73,6 +66,24 @@ def compute(
     untrained = xr.full_like(trained, np.nan)
     if start is not None:
         untrained = flows.measure_flows(flows.average_attention(start, random_BT))
+    return one.assign(
+        mass=mass,
+        trained=trained,
+        uniform=flows.measure_flows(by_chance),
+        untrained=untrained,
+        number=number,
+    )
+
+
+def read_sequence(member: Member, tokens: tuple[int, ...] | None = None) -> xr.Dataset:
+    """What `compute` says about the one sequence; UserError as there."""
+    if tokens is None:
+        tokens = sequences.fit_paper_sequence(member)
+    tokens_T = sequences.check_tokens(member, tokens)
+    require_attention(member)
+    roles_T = np.array(member.task.role_names)[member.roles(tokens_T[None])[0]]
+    activations = member.forward(tokens_T[None])
+    Attn_NTT = np.stack([block.Attn[0].mean(0) for block in activations.blocks])
     return xr.Dataset(
         {
             'token': ('position', tokens_T),
@@ -80,11 +91,6 @@ def compute(
             'prediction': activations.logits[0, -1].argmax(),
             'answer': ('mapping', _list_answers(member, tokens_T, roles_T)),
             'attention': (('layer', 'position_of_reader', 'position'), Attn_NTT),
-            'mass': mass,
-            'trained': trained,
-            'uniform': flows.measure_flows(by_chance),
-            'untrained': untrained,
-            'number': number,
         },
         {'mapping': list(anchors.MAPPINGS)},
     )

@@ -18,6 +18,7 @@ from matplotlib.image import AxesImage
 
 from analysis.drawing import style
 from analysis.members.member import Member
+from analysis.names import name_matrix
 from analysis.spectra import single_thread
 from analysis.vectors import groups
 from anchorjax.limits import above, at_least, at_most, below
@@ -90,7 +91,7 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     matrix_axis, density_axis, table_axis = axes[0]
     image = draw_cosines(matrix_axis, result.cosine.values)
     matrix_axis.set(xlabel='neuron, by group', ylabel='neuron, by group')
-    matrix_axis.set_title(result.matrix)
+    matrix_axis.set_title(name_matrix(result.matrix))
     matrix_axis.figure.colorbar(image, ax=matrix_axis, shrink=0.8, label='cosine')
     _draw_densities(density_axis, result)
     _draw_table(table_axis, result)

@@ -22,7 +22,8 @@ TITLE = 'Condensation over the grid'
 PAPER = 'P1 Fig 10'
 CAPTION = (
     'Do neurons come to share a direction? In the cosines between the input weights '
-    'of the neurons of the first query matrix, W_Q, blocks near 1 mean yes.'
+    'of the neurons of the first query matrix, W_Q, red blocks (near 1) mean yes; '
+    'blue is −1. Above each: how many groups there are, and how many directions count.'
 )
 
 
@@ -68,7 +69,7 @@ def _draw_cell(axis: Axes, cell: xr.Dataset) -> None:
     count = cell['groups'].item()
     directions = cell.directions.item()
     noun = 'group' if count == 1 else 'groups'
-    title = f'{count:.0f} {noun}, {directions:.1f} dir.'
+    title = f'{count:.0f} {noun}, {directions:.1f} directions'
     axis.set_title(title, fontsize=6, pad=2)
 
 

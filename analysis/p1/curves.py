@@ -158,7 +158,8 @@ _EVAL_SET_COLOURS = ('#009E73', '#D55E00', '#CC79A7', '#56B4E9')
 
 
 def _draw_losses(axis: Axes, result: xr.Dataset) -> None:
-    axis.plot(result.step, result.train_loss, color='black', label='training')
+    label = 'training (mean)'
+    axis.plot(result.step, result.train_loss, color='black', label=label)
     colours = itertools.cycle(_EVAL_SET_COLOURS)
     for eval_set, colour in zip(result.eval_set.values, colours, strict=False):
         loss = result.eval_set_loss.sel(eval_set=eval_set)

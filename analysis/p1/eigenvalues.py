@@ -23,8 +23,9 @@ from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.point import Point, complete_point, format_point
+from analysis.members.point import Point, complete_point
 from analysis.members.selection import explain_missing
+from analysis.names import name_values
 from analysis.spectra import (
     covariance_spectrum,
     find_rises,
@@ -133,7 +134,7 @@ def compute(
         followed=followed_point['gamma'],
         path=matrix,
         missing='\n'.join(missing),
-        fixed=format_point(rest),
+        fixed=name_values(rest),
         width=frame.find_width(run),
         **measure_converged(run, step, matrix, rest).to_xarray(),
     ).assign_coords(step=steps)

@@ -29,7 +29,12 @@ from anchorjax.tasks import TaskConfig
 
 TITLE = 'Embedding'
 PAPER = 'P1 Fig 5 (c, d), P3 Fig 5 B'
-CAPTION = 'Does the embedding of a number x contain its value?'
+CAPTION = (
+    'Does the embedding of a number x contain its value? Above: the numbers in the '
+    'plane in which they differ most (PCA), and a map of neighbours (t-SNE); arrows '
+    'are steps of 3 (red) and of 4 (blue). Below: periods of the embedding along x, '
+    'and the mean cosine of two numbers by their distance. Grey: random orders.'
+)
 MATRIX = 'W_embed'
 NO_ORDER = 'all rows are equal'
 # P1's red and blue, for chains of steps 3 and 4.

@@ -23,7 +23,9 @@ PAPER = 'P1 Fig 11'
 CAPTION = (
     'Do networks place the numbers x in their order? The embeddings of the numbers '
     'are drawn in the plane in which they differ most (first two principal '
-    'components).'
+    'components). Colour: the value of x. Lines: steps of 3 (red) and of 4 (blue). '
+    'Above each: the largest rank correlation of a component with x, and R² of x '
+    'regressed on both.'
 )
 
 

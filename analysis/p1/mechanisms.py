@@ -16,6 +16,8 @@ from analysis import frame
 from analysis.circuits import edge_sets, sequences
 from analysis.drawing import style
 from analysis.members.member import Member
+from analysis.members.point import select_varying
+from analysis.names import name_values
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -44,10 +46,10 @@ def compute(
 
     Returns:
       A row per converged member that `edge_sets.has_mechanism`: its `point`
-      ('depth=2,gamma=1.5,seed=0'), `solution` and SCORES, and 'only MECHANISM': the
-      share of answers that its edges alone leave unchanged, the lower of unseen pair
-      and held-out sequences. In all rows how many members are left_out, because they
-      have not converged.
+      ('depth=2,gamma=1.5,seed=0'), its `name` in words, `solution` and SCORES,
+      and 'only MECHANISM': the share of answers that its edges alone leave unchanged,
+      the lower of unseen pair and held-out sequences. In all rows how many members are
+      left_out, because they have not converged.
 
     Raises:
       UserError: the task is not the anchor task with an unseen pair, or there is no
@@ -66,7 +68,10 @@ def compute(
         )
     found = pd.DataFrame.from_dict(rows, 'index')
     members = found.join(converged[['solution', *SCORES]])
+    points = frame.find_points(run, members)
     members.insert(0, 'point', frame.name_settings(run, members))
+    names = [name_values(select_varying(run, point)) for point in points]
+    members.insert(1, 'name', names)
     return members.assign(left_out=len(usable) - len(converged))
 
 
@@ -85,7 +90,7 @@ def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [1, 2]: what each member answers, and which edges suffice for it."""
     scores, suffices = axes[0]
     left_out = members.left_out.iloc[0]
-    answers = members.set_index('point')[[*SCORES]].rename(columns=SCORES)
+    answers = members.set_index('name')[[*SCORES]].rename(columns=SCORES)
     style.draw_heatmap(scores, answers, 'Greys', (0, 1))
     scores.set_title(f'agreement; {left_out} not converged, left out')
     unchanged = members.set_index('solution').filter(like='only ')

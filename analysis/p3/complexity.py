@@ -30,6 +30,7 @@ from analysis.members.selection import (
     find_row_axis,
     require_heldout_eval_set,
 )
+from analysis.names import name_matrix
 from analysis.spectra import participation_ratio, singular_values, stable_rank
 from anchorjax.storage.reader import Run
 
@@ -214,7 +215,7 @@ def layout(result: xr.Dataset) -> style.Layout:
 def _draw_matrix(axes: np.ndarray, result: xr.Dataset) -> None:
     """A row of panels: both measures over the grid, and which outcomes they go with."""
     name = result.matrix.item()
-    where = 'mean of blocks' if name == ALL else name
+    where = 'mean of blocks' if name == ALL else name_matrix(name)
     for axis, measure in zip(axes[:2], MEASURES, strict=True):
         grid = _average(result, result.complexity.sel(measure=measure))
         limits = (1, max(grid.max(axis=None), 1.01))

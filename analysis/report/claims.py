@@ -1,11 +1,10 @@
-"""What this run says to the claims of its paper, and where the others are decided.
+"""What this run says to the claims of its paper, and what larger runs have said.
 
-A row of the table is a claim about this run, by its folder's name, that its networks
-decide or give a number to. All other claims are one sentence.
+A claim about this run, by its folder's name, is a sentence if its networks give a
+number. The verdicts of all claims, as they are kept in the gallery, are in the page,
+too: a page that is mailed has no other place to link to.
 """
 
-import os
-import pathlib
 from types import ModuleType
 from typing import Any
 
@@ -13,7 +12,6 @@ from analysis import claims, figure
 from anchorjax.errors import describe_failure
 from anchorjax.storage.reader import Run
 
-ROOT = pathlib.Path(__file__).parents[2]
 # The packages whose claims are about a task; the first one, unless another names the
 # run.
 PACKAGES = {
@@ -31,12 +29,8 @@ NAMES = {'text_tasks': 'P1 about its text tasks'}
 MOST_RUNS = 12  # that the command names one by one
 
 
-def check_claims(run: Run, page: pathlib.Path) -> dict[str, Any]:
-    """The claims of the paper about this run's task, as claims.html takes them.
-
-    Args:
-      page: where the page will be.
-    """
+def check_claims(run: Run) -> dict[str, Any]:
+    """The claims of the paper about this run's task, as claims.html takes them."""
     paper, package = _find_package(run)
     if package is None:
         return {'paper': paper, 'total': 0, 'rows': []}
@@ -47,21 +41,15 @@ def check_claims(run: Run, page: pathlib.Path) -> dict[str, Any]:
             rows = _list_rows(named, package, run)
         except Exception as error:  # of any kind: the rest of the page is written
             failure = describe_failure(error)
-    gallery = pathlib.Path('analysis', 'gallery', paper, 'README.md')
-    link = ''
-    if (ROOT / gallery).exists():
-        link = os.path.relpath(ROOT / gallery, page.resolve().parent)
     return {
         'paper': NAMES.get(paper, paper.upper()),
         'introduction': package.INTRODUCTION,
         'rows': rows,
         'total': len(package.CLAIMS),
         'named': len(named),
-        'least': claims.EARLIER,
         'failure': failure,
         'command': _write_command(paper, package),
-        'gallery': str(gallery),
-        'link': link,
+        'kept': _list_kept(paper),
     }
 
 
@@ -80,15 +68,29 @@ def _find_package(run: Run) -> tuple[str, ModuleType | None]:
 def _list_rows(
     named: list[claims.Claim], package: ModuleType, run: Run
 ) -> list[dict[str, Any]]:
-    """The rows that have a number: those with a rule only if it was applied."""
+    """The claims that this run has a number for, as texts: those of the terminal.
+
+    `seeds_needed`: for a verdict, if there are fewer; else 0.
+    """
     table = claims.tabulate_run(named, package, run)
     words = claims.write_words(table).to_dict('records')
     rows = []
     for claim, n, row in zip(named, table.n, words, strict=True):
-        is_decided = claim.rule is None or n >= claim.rule.seeds
-        if n and is_decided:
-            rows.append(row)
+        is_short = claim.rule is not None and n < claim.rule.seeds
+        if n:
+            rows.append(row | {'seeds_needed': claim.rule.seeds if is_short else 0})
     return rows
+
+
+def _list_kept(paper: str) -> list[dict[str, Any]]:
+    """All claims of a paper as the gallery keeps them, as texts.
+
+    None in an installed package, which has no gallery.
+    """
+    path = figure.ANALYSIS / 'gallery' / paper / 'verdicts.csv'
+    if not path.exists():
+        return []
+    return claims.write_words(claims.read_table(path)).to_dict('records')
 
 
 def _write_command(paper: str, package: ModuleType) -> str:

@@ -20,10 +20,9 @@ from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
-DIGITS = 4  # of a number on the page
-CURVE_DIGITS = 3  # more cannot be seen, and thousands of curves add up
-SERIES = ('agreement', 'eval_set_loss', 'train_loss')
-SEQUENCES = 64  # random ones; the page shows the attention on one other sequence
+DIGITS = 4  # of a number on the page, and of the last one of its curve
+PICTURE_DIGITS = 3  # more cannot be seen
+SERIES = ('agreement', 'eval_set_loss', 'fit_loss')
 PROGRESS_EVERY = 100  # members
 
 Described = dict[str, Any]
@@ -47,7 +46,7 @@ def describe_members(
                 member |= _describe_answer(row)
             member |= _look_inside(run, point, report_progress)
         for name, values in series.items():
-            member[name] = shorten(values[number], CURVE_DIGITS)
+            member[name] = shorten(values[number], DIGITS)
         members.append(member)
         if len(members) % PROGRESS_EVERY == 0:
             report_progress(f'{len(members)} of {len(subject.points)} members')
@@ -77,7 +76,7 @@ def _describe_status(run: Run, row: pd.Series) -> str:
 
 
 def _list_numbers(subject: Subject, row: pd.Series) -> dict[str, Any]:
-    numbers = {'training loss': float(row.train_loss)}
+    numbers = {DECIDING_LOSS: float(row.loss)}
     for one in subject.shown:
         numbers[one.long_label] = float(row[one.name])
     if 'unseen_within_1' in row:
@@ -93,7 +92,7 @@ def _describe_answer(row: pd.Series) -> Described:
     by_position = {}
     for mapping in UNSEEN_MAPPINGS:
         scores = row.filter(like=f'unseen_{mapping}_at_').to_numpy(float)
-        by_position[mapping] = shorten(scores, CURVE_DIGITS)
+        by_position[mapping] = shorten(scores, PICTURE_DIGITS)
     return {
         'solution': row.solution if row.converged else None,
         'answer': f'{row.unseen_answer} (share {row.unseen_answer_share:.2f})',
@@ -144,11 +143,11 @@ def _look_inside(
 
 def _describe_attention(member: Member) -> Described:
     attention_flow = figure.find_figure('attention_flow')
-    flow = attention_flow.compute(member, number=SEQUENCES)
+    flow = attention_flow.read_sequence(member)
     return {
         'tokens': flow.token.values.tolist(),
         'roles': flow.role.values.tolist(),
-        'layers': shorten(flow.attention.values, CURVE_DIGITS),
+        'layers': shorten(flow.attention.values, PICTURE_DIGITS),
         'prediction': flow.prediction.item(),
         'expected': flow.answer.to_series().to_dict(),
     }
@@ -159,6 +158,6 @@ def _describe_embedding(member: Member) -> Described:
     scores, explained = order.pca(member.matrix('W_embed')[items])
     return {
         'values': items.tolist(),
-        'xy': shorten(scores[:, :2], CURVE_DIGITS),
-        'explained': shorten(explained[:2], CURVE_DIGITS),
+        'xy': shorten(scores[:, :2], PICTURE_DIGITS),
+        'explained': shorten(explained[:2], PICTURE_DIGITS),
     }

@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from analysis.claims import FAILS, HOLDS, OPPOSITE, TITLES
+from analysis.claims import FAILS, HOLDS, OPPOSITE, UNDECIDED
 from analysis.report.numbers import shorten
 from analysis.report.words import WEB
 
@@ -25,7 +25,8 @@ SCRIPTS += ('playground/answer', 'playground/edges', 'playground/sides')
 SCRIPTS += ('playground/start', 'page')
 # The last may overrule.
 STYLES = ('page', 'diagram', 'member', 'playground', 'sections', 'small')
-VERDICT_STYLES = {HOLDS: 'yes', FAILS: 'no', OPPOSITE: 'no'}
+# Of the verdicts that a test gave.
+VERDICT_STYLES = {HOLDS: 'yes', FAILS: 'no', OPPOSITE: 'no', UNDECIDED: 'open'}
 
 
 def render(payload: dict[str, Any]) -> str:
@@ -34,7 +35,6 @@ def render(payload: dict[str, Any]) -> str:
     code = join_files('scripts', SCRIPTS, 'js')
     script = f"(() => {{\n'use strict';\n{code}\n}})();"
     content = payload | {
-        'claim_titles': TITLES,
         'verdict_styles': VERDICT_STYLES,
         'policy': _write_policy(style, script),
         'style': Markup(style),  # our own files, not the payload

@@ -5,6 +5,7 @@ import pathlib
 import struct
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import ModuleType
 from typing import Any
 
@@ -45,28 +46,32 @@ def draw_all(
     total = 0
     for section in sections:
         total += len(section.names)
+    started: list[list[tuple[str, Future]]] = []  # by section: titles, pictures
     number = 0
+    # Matplotlib, which draws one figure at a time, does so while the next is computed.
+    with ThreadPoolExecutor(max_workers=1) as artist:
+        for section in sections:
+            started.append([])
+            for name in section.names:
+                number += 1
+                point = followed if name in figures.FOLLOWING else section.point
+                file = f'{name}{section.suffix}'.replace('/', '.').replace(' ', '')
+                began = time.monotonic()
+                result = _try_to_compute(subject.run, name, point)
+                module = figure.find_figure(name)
+                picture = artist.submit(_try_to_draw, module, result, folder / file)
+                started[-1].append((module.TITLE, picture))
+                took = f'{time.monotonic() - began:.1f} s'
+                reason = result if isinstance(result, Undrawn) else took
+                report_progress(f'{number}/{total} {file}: {reason}')
     shown, missing = [], []
-    for section in sections:
+    for section, pictures in zip(sections, started, strict=True):
         drawn = []
-        for name in section.names:
-            number += 1
-            point = section.point
-            if name in figures.FOLLOWING:
-                point = followed
-            file = f'{name}{section.suffix}'.replace('/', '.').replace(' ', '')
-            began = time.monotonic()
-            module = figure.find_figure(name)
+        for title, picture in pictures:
             try:
-                picture = make_picture(subject.run, name, point, folder / file)
+                drawn.append(picture.result())
             except Undrawn as error:
-                title = f'{module.TITLE} ({section.title})'
-                missing.append((title, str(error)))
-                report_progress(f'{number}/{total} {file}: {error}')
-                continue
-            drawn.append(picture)
-            seconds = time.monotonic() - began
-            report_progress(f'{number}/{total} {file}: {seconds:.1f} s')
+                missing.append((f'{title} ({section.title})', str(error)))
         if drawn:
             described = {'title': section.title, 'about': section.about}
             shown.append(described | {'figures': drawn})
@@ -96,21 +101,25 @@ def explain_absence(name: str, axes: dict[str, tuple]) -> str:
     return f'needs several values of {" or ".join(map(name_axis, needed))}'
 
 
-def make_picture(
-    run: Run, name: str, point: Point, path: pathlib.Path
-) -> dict[str, Any]:
-    """Computes and writes a figure; what the page shows of it.
+def _try_to_compute(run: Run, name: str, point: Point) -> Any:
+    """The result of a figure, or in its place why there is none."""
+    try:
+        return compute(run, name, point)
+    except Exception as error:  # whatever it is, the other figures are drawn
+        return Undrawn(describe_failure(error))
+
+
+def _try_to_draw(module: ModuleType, result: Any, path: pathlib.Path) -> dict[str, Any]:
+    """Writes a figure; what the page shows of it.
 
     Raises:
-      Undrawn: the run does not support it, or it fails, whatever its error is.
+      Undrawn: there is no result, or it cannot be drawn, whatever the error is.
       StoreError: it cannot be written.
     """
+    if isinstance(result, Undrawn):
+        raise result
     try:
-        result = compute(run, name, point)
-    except Exception as error:
-        raise Undrawn(describe_failure(error)) from error
-    try:
-        return draw(figure.find_figure(name), result, path)
+        return draw(module, result, path)
     except Exception as error:  # of Matplotlib or the disk
         if isinstance(error.__cause__, OSError):
             raise

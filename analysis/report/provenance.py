@@ -28,6 +28,8 @@ def collect_provenance(run: Run) -> list[Table]:
 
 def _describe_entry(entry: Entry) -> dict[str, Any]:
     start = {'since': entry.since, 'git_commit': entry.git_commit}
+    if entry.device:
+        start['device'] = entry.device
     environment = dataclasses.asdict(entry.environment)
     # Of some 80 files, which the manifest lists.
     environment['code'] = digest_json(environment['code'])

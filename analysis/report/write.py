@@ -52,7 +52,7 @@ def write_report(
     folder = path.with_name('figures')
     figures, missing = pictures.draw_all(subject, choices, folder, report_progress)
     payload |= {'figures': figures, 'missing': missing}
-    payload['claims'] = check_claims(run, path)
+    payload['claims'] = check_claims(run)
     files.write_text(path, page.render(payload))
 
 
@@ -163,9 +163,17 @@ def _count_outcomes(members: pd.DataFrame) -> str:
 
 
 def _describe_losses(subject: Subject) -> list[dict[str, str]]:
-    """The eval sets whose loss is a curve of the member view."""
+    """The curves of loss in the member view: that of every eval set.
+
+    The loss on training examples is one of them, of a task that asks for some again;
+    of any other task a curve of its own, of no eval set.
+    """
+    eval_sets = subject.run.curves.eval_set.values.tolist()
+    trained = subject.run.experiment.task.make().trained_eval_sets
     losses = []
-    for number, eval_set in enumerate(subject.run.curves.eval_set.values.tolist()):
+    if not set(trained) & set(eval_sets):
+        losses.append({'eval_set': '', 'label': 'trained', 'style': 'train'})
+    for number, eval_set in enumerate(eval_sets):
         short, _ = subject.words.eval_sets.get(
             eval_set, (eval_set.replace('_', ' '), '')
         )

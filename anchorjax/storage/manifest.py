@@ -12,10 +12,13 @@ import subprocess
 import time
 from typing import Any, NamedTuple
 
+import jax
+
 from anchorjax import config, files
 from anchorjax.errors import ConfigError, CorruptFileError, StoreError, brief
 from anchorjax.hashing import digest_json
 from anchorjax.storage import locks
+from anchorjax.training.devices import name_device
 
 MANIFEST_FORMAT = 6
 MANIFEST_FILE = 'manifest.json'
@@ -58,6 +61,8 @@ class Entry(NamedTuple):
     since: str  # ISO 8601 with time zone
     git_commit: str  # of this code; 'unknown' outside a repository
     environment: Environment
+    # Its name; not compared. '' of a sweep begun before names were recorded.
+    device: str = ''
 
 
 class Manifest(NamedTuple):
@@ -144,7 +149,8 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
     entries = []
     for entry in content['environments']:
         environment = Environment(**entry['environment'])
-        entries.append(Entry(entry['since'], entry['git_commit'], environment))
+        device = entry.get('device', '')
+        entries.append(Entry(entry['since'], entry['git_commit'], environment, device))
     return Manifest(experiment, content['chunk_size'], tuple(entries))
 
 
@@ -254,7 +260,8 @@ def _first_difference(
 
 
 def _new_entry(environment: Environment) -> Entry:
-    return Entry(time.strftime('%Y-%m-%dT%H:%M:%S%z'), _git_commit(), environment)
+    since = time.strftime('%Y-%m-%dT%H:%M:%S%z')
+    return Entry(since, _git_commit(), environment, name_device(jax.devices()[0]))
 
 
 def _write(workdir: pathlib.Path, manifest: Manifest) -> None:

@@ -16,6 +16,7 @@ from anchorjax.sweeps.memory import format_bytes
 from anchorjax.sweeps.prepare import Prepared
 from anchorjax.sweeps.progress import format_duration
 from anchorjax.training import hosts
+from anchorjax.training.devices import name_device
 
 WEEK = 7 * 24 * 3600.0
 # A step costs its matrix products and about this many elementwise passes over their
@@ -44,10 +45,11 @@ def make_plan(prepared: Prepared) -> Plan:
     seconds = hosts.broadcast(_estimate_seconds(prepared))
     steps = experiment.train.num_steps
     disk, free = map(format_bytes, (prepared.disk_bytes, prepared.free_bytes))
+    devices = _count(jax.device_count(), f'{jax.default_backend()} device')
     lines = [
         *_describe_members(experiment, prepared.workdir),
         f'  {steps:,} steps of batch {experiment.train.batch_size:,} on '
-        f'{_count(jax.device_count(), f"{jax.default_backend()} device")}',
+        f'{devices} ({name_device(jax.devices()[0])})',
         _describe_time(prepared, seconds),
         f'  disk: {disk} to write, {free} free',
     ]

@@ -4,6 +4,7 @@ import hashlib
 import os
 import pathlib
 import platform
+import subprocess
 
 import jax
 import numpy as np
@@ -35,6 +36,34 @@ def cpu_fingerprint() -> str:
     lines = info.read_text().splitlines()
     features = [line for line in lines if line.startswith(('model name', 'flags'))]
     return _short_hash('\n'.join(features[:2] or lines))
+
+
+def name_device(device: jax.Device) -> str:
+    """'AMD EPYC', 'NVIDIA H100 80GB HBM3': what JAX calls it, but a CPU by its model.
+
+    It is for people alone: two CPUs of one name may have other features; see
+    `cpu_fingerprint`.
+    """
+    if device.platform != 'cpu':
+        return device.device_kind
+    return _read_cpu_model() or platform.processor() or platform.machine()
+
+
+def _read_cpu_model() -> str:
+    """The model that Linux or macOS gives; '' where it gives none, as Linux on ARM."""
+    info = pathlib.Path('/proc/cpuinfo')
+    if info.exists():
+        for line in info.read_text().splitlines():
+            field, _, value = line.partition(':')
+            if field.strip() == 'model name':
+                return value.strip()
+        return ''
+    sysctl = ['sysctl', '-n', 'machdep.cpu.brand_string']
+    try:
+        found = subprocess.run(sysctl, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):  # neither of them
+        return ''
+    return found.stdout.strip()
 
 
 def make_mesh(num_devices: int = 0, batch_devices: int = 1) -> Mesh:

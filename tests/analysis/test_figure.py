@@ -99,6 +99,7 @@ def test_a_member_that_still_trains_needs_a_step(finished, tmp_path):
     ('word', 'name'),
     [
         ('pca', 'embedding'),
+        ('t-SNE', 'tsne'),
         ('PCA', 'embedding'),
         ('umap', 'tsne'),
         ('t-sne', 'tsne'),
@@ -203,7 +204,7 @@ def test_a_figure_is_about_a_sweep_or_a_member():
         module = ModuleType('figure')
         module.compute = function
         subjects.append(figure.name_subject(module))
-    assert subjects == ['sweep', 'member', 'member']
+    assert subjects == ['sweep', 'network', 'network']
 
 
 def test_an_editors_hidden_file_is_no_figure(tmp_path, monkeypatch):
@@ -244,7 +245,7 @@ def list_words(name: str) -> list[str]:
     """The words of the command line that choose a network, and small numbers."""
     module = FIGURES[name]
     words = [f'--{flag}={value}' for flag, value in SMALL.get(name, {}).items()]
-    is_member = figure.name_subject(module) == 'member'
+    is_member = figure.name_subject(module) == 'network'
     return words + list(POINT) if is_member else words
 
 

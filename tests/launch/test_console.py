@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from launch.__main__ import COMMANDS, main
+from tests.support.sweeps import ROOT
 
 
 def test_it_is_installed_under_its_name():
@@ -34,3 +35,14 @@ def test_figures_are_listed_and_bad_commands_are_refused(monkeypatch, capsys):
         main()
     assert done.value.code == 2
     assert "'trian', did you mean 'train'?" in capsys.readouterr().err
+
+
+def test_every_command_line_is_reachable_and_in_the_help(monkeypatch, capsys):
+    """Of launch/ all but the file that is to be read."""
+    monkeypatch.setattr(sys, 'argv', ['anchorjax', '--help'])
+    main()
+    said = capsys.readouterr().out
+    files = {path.stem for path in (ROOT / 'launch').glob('[!_]*.py')} - {'minimal'}
+    reached = {path.partition('launch.')[2] for path, _ in COMMANDS.values()} - {''}
+    assert reached == files
+    assert all(f'anchorjax {name}' in said for name in COMMANDS)

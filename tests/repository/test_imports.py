@@ -27,10 +27,10 @@ ORDER = {
     'analysis': (
         ('members', 'tables', 'stats'),
         ('frame',),
+        ('names',),
         ('changes', 'circuits', 'spectra'),
         ('theory', 'vectors'),
         ('drawing',),
-        ('names',),
         ('claims', 'figure'),
         ('text_tasks',),
         ('p1',),

@@ -103,7 +103,7 @@ def test_the_grid_has_the_numbers_of_every_member(finished):
     assert result.cosine.shape == (2, 2, 4, 4)
     draw = condensation_grid.draw
     with style.draw_figure(result, draw, condensation_grid.layout) as figure:
-        assert figure.get_suptitle().endswith('weight_decay=0.01,seed=1')
+        assert figure.get_suptitle().endswith('weight decay 0.01, seed 1')
 
 
 def test_a_cell_without_a_matrix_is_blank(finished):

@@ -82,7 +82,7 @@ def test_the_largest_seed_has_another_start_too(tmp_path):
     assert (null > 0).all() and null.nunique() == 2
 
 
-NUMBER = 16  # sequences: two batches of eight
+NUMBER = 16  # sequences
 
 
 @pytest.fixture(scope='module')
@@ -105,6 +105,14 @@ def compute_plain_kernel(member, tokens_BT, labels_B):
     leaves = jax.tree.leaves(jax.jit(jax.jacrev(answers))(member.params))
     rows = np.concatenate([np.reshape(leaf, (NUMBER, -1)) for leaf in leaves], axis=1)
     return rows @ rows.T
+
+
+def test_sequences_that_are_too_many_for_memory_have_the_same_kernel(monkeypatch):
+    first, second = pair(Planted(multiply_twice), matrix(0), matrix(1))
+    whole = measure_kernel_distance(first, second, 6)
+    size = first.params['W'].nbytes
+    monkeypatch.setattr('analysis.changes.kernels.MOST_BYTES', 2 * size)
+    assert measure_kernel_distance(first, second, 6) == pytest.approx(whole, rel=1e-6)
 
 
 @pytest.mark.slow

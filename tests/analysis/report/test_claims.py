@@ -1,4 +1,4 @@
-"""Claims on the page: only what this run decides, the others in one sentence."""
+"""Claims on the page: what this run says, and what the gallery has of larger ones."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def check(tmp_path):
         folder = tmp_path / name
         grid = {'grid__gamma': (LARGE, SMALL), 'grid__seed': tuple(range(seeds))}
         run = open_planted(folder, answers, **grid)
-        return check_claims(run, folder / 'report.html')
+        return check_claims(run)
 
     return check_run
 
@@ -34,7 +34,9 @@ def test_claims_about_other_runs_are_one_sentence_with_the_command(check):
     assert found['rows'] == [] and found['named'] == 0
     assert found['paper'] == 'P1' and found['total'] == len(p1.CLAIMS)
     assert found['command'].startswith('python -m analysis claims p1 --runs runs/')
-    assert found['link'].endswith('analysis/gallery/p1/README.md')
+    kept = [row['address'] for row in found['kept']]
+    assert kept == [claim.address for claim in p1.CLAIMS]
+    assert {HOLDS} <= {row['verdict'] for row in found['kept']}
 
 
 def test_a_claim_about_this_run_is_judged_with_enough_seeds(check):
@@ -42,9 +44,15 @@ def test_a_claim_about_this_run_is_judged_with_enough_seeds(check):
     composed = found['rows'][0]
     assert composed['verdict'] == HOLDS and composed['n'] == str(SEEDS)
     of_run = [claim for claim in p1.CLAIMS if FEW in claim.runs]
-    assert len(found['rows']) == len([c for c in of_run if c.rule.seeds <= SEEDS])
+    decided = [claim for claim in of_run if claim.rule.seeds <= SEEDS]
+    assert len(found['rows']) == len(of_run)
+    assert len([row for row in found['rows'] if not row['seeds_needed']]) == len(
+        decided
+    )
 
 
-def test_too_few_seeds_are_no_row(check):
+def test_too_few_seeds_have_a_number_and_no_verdict(check):
     found = check(FEW, SEEDS - 1)
-    assert found['rows'] == [] and found['named'] > 0
+    assert found['rows'] and 'small' in found['rows'][0]['number']
+    for row in found['rows']:
+        assert not row['verdict'] and row['seeds_needed'] >= SEEDS

@@ -97,5 +97,5 @@ def test_the_terminal_and_the_page_have_the_number_of_the_claim(planted, monkeyp
     monkeypatch.setattr(p1_claims, 'CLAIMS', (claim,))
     number = f'depth 1 {expected:.2f}'
     (line,) = describe_claims(run, {})
-    (row,) = check_claims(run, run.folder.workdir / 'report.html')['rows']
+    (row,) = check_claims(run)['rows']
     assert number in line and number in row['number']

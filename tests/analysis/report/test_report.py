@@ -80,6 +80,7 @@ def test_the_payload_describes_the_run(finished, payload):
     environments = manifest.read_manifest(finished.folder.workdir).environments
     shown = dict(dict(payload['provenance'])['environment'])
     assert shown['git_commit'] == str(environments[0].git_commit)
+    assert shown['device'] == environments[0].device != 'cpu'
 
 
 @pytest.mark.parametrize(

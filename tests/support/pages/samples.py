@@ -40,7 +40,7 @@ OURS = {
     'first_reading',
 }
 OURS |= {'panels', 'row_axis', 'column_axis', 'shown_axes', 'playground', 'label'}
-OURS |= {'png_base64', 'link', 'readings'}
+OURS |= {'png_base64', 'readings'}
 EMBEDDING = {
     'values': list(range(20, 100)),
     'xy': [[value / 10, (value / 50) ** 2] for value in range(20, 100)],
@@ -141,17 +141,17 @@ def make_figure(name: str) -> dict[str, Any]:
 
 def make_claims() -> dict[str, Any]:
     row = dict.fromkeys(TITLES, '0.4 [0.2, 0.6]') | {'verdict': 'holds', 'note': ''}
+    row |= {'address': 'p1.fig02.composed', 'claim': 'More answers are composed.'}
+    row['seeds_needed'] = 12
     return {
         'paper': 'P1',
         'introduction': 'Numbers are shares.',
         'rows': [row],
         'total': 3,
         'named': 2,
-        'least': 6,
         'failure': 'no file',
         'command': 'python -m analysis claims p1 --runs runs/phase --out FOLDER',
-        'gallery': 'analysis/gallery/p1/README.md',
-        'link': '../../analysis/gallery/p1/README.md',
+        'kept': [row],
     }
 
 

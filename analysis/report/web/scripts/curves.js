@@ -35,12 +35,11 @@ function answersPanel(member) {
 }
 
 function lossLines(member) {
-  const lines = [{ name: 'train', label: 'last training steps', values: member.train_loss ?? [] }];
-  for (const { eval_set, label: text, style } of data.losses) {
-    const values = member.eval_set_loss?.[data.eval_sets.indexOf(eval_set)];
-    if (values) lines.push({ name: style, label: text, values });
-  }
-  return lines;
+  return data.losses.flatMap(({ eval_set, label: text, style }) => {
+    const losses = member.eval_set_loss ?? [];
+    const values = eval_set ? losses[data.eval_sets.indexOf(eval_set)] : member.fit_loss;
+    return values ? [{ name: style, label: text, values }] : [];
+  });
 }
 
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';

@@ -133,7 +133,8 @@ function drawLegend(state) {
   const explained = [`${which.says}.`];
   if (expectedMembers(state.filters) > 1) {
     const over = filterAxes.filter((axis) => !(axis in state.filters)).map(axisName);
-    explained.push(`A cell shows the mean over its networks: ${over.join(' and ')} vary.`);
+    const verb = over.length === 1 ? 'varies' : 'vary';
+    explained.push(`A cell shows the mean over its networks: ${over.join(' and ')} ${verb}.`);
     if (!isDense()) explained.push('Below it are the lowest and the highest value.');
   }
   return [

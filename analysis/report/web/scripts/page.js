@@ -50,10 +50,10 @@ function startPictures() {
   large.addEventListener('click', (event) => { if (event.target === large) large.close(); });
 }
 
-// The numbers of the sweep and of the claims, to paste somewhere else.
+// The numbers of the sweep, to paste somewhere else.
 function startCopying() {
   $('map').append(copyButton('Copy the numbers of all networks', membersTable));
-  for (const table of document.querySelectorAll('table.claims, table.counts, table.settings')) {
+  for (const table of document.querySelectorAll('table.counts, table.settings')) {
     table.after(copyButton('Copy the table', () => toTable([...table.rows].map(rowCells))));
   }
   for (const numbers of document.querySelectorAll('.figure-numbers pre')) {
