@@ -237,17 +237,6 @@ def test_any_number_of_anchors_is_added_up(q):
             assert 9 <= label < 14
 
 
-def test_near_labels_fill_the_range_around_the_key():
-    config = MemoryReasoningConfig(memory_labels='near')
-    label = np.asarray(draw_labels(config, jax.random.key(0)))
-    low, size = label_ranges(config)
-    assert ((label >= low) & (label < low + size)).all()
-    # (1, 1): five labels from x - 2 to x + 2, each about as often.
-    offsets, counts = np.unique(label[0] - np.arange(21, 121), return_counts=True)
-    assert offsets.tolist() == [-2, -1, 0, 1, 2]
-    assert counts.min() >= 8
-
-
 def test_the_range_of_every_label_by_hand():
     config = MemoryReasoningConfig(
         keys=(5, 7),
