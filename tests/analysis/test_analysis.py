@@ -1,20 +1,19 @@
 """The tables of analysis say what a hand count says."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.members.member import member_of
 from analysis.p1 import lazy, mechanisms, position, solutions
+from analysis.p2 import learning_order, reasoning_bias, theory_path
 from analysis.p3 import complexity, decay_map
 from analysis.report.members import list_positions
 from analysis.report.subject import read_subject
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import open_run
-from anchorjax.storage.sweep_folder import create_folder
-from anchorjax.sweeps.environment import describe_environment
 from anchorjax.tasks.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
-from anchorjax.training.devices import make_mesh
 from tests.support import p2_tasks, sweeps
 from tests.support.planted_results import plant_curves
 
@@ -105,20 +104,28 @@ def test_without_a_question_or_training_there_is_no_rule():
     assert classify_members(table).tolist() == ['other', '']
 
 
+TWO_BLOCKS = p2_tasks.make_experiment('transformer')
+CONTROLS = (('task.control', ('none', 'matched')),)
+MIXTURES = dataclasses.replace(p2_tasks.make_mixture(), static_axes=CONTROLS)
+
+
 @pytest.mark.parametrize(
-    ('figure', 'allowed'),
+    ('figure', 'experiment', 'line'),
     [
-        (complexity, "needs an eval set 'seen_heldout' with the mapping 'assigned'"),
-        (decay_map, "is about the task 'anchors'"),
-        (lazy, "needs an eval set 'seen_heldout' with the mapping 'assigned'"),
-        (mechanisms, "is about the task 'anchors'"),
+        (complexity, TWO_BLOCKS, "task 'memory_reasoning': .* 'seen_heldout'"),
+        (lazy, TWO_BLOCKS, "task 'memory_reasoning': .* 'seen_heldout'"),
+        (decay_map, TWO_BLOCKS, "task 'memory_reasoning': .* 'anchors'"),
+        (mechanisms, TWO_BLOCKS, "task 'memory_reasoning': .* 'anchors'"),
+        (learning_order, sweeps.experiment(), "task 'anchors': .* 'memory_reasoning'"),
+        (reasoning_bias, MIXTURES, 'the sources differ between cohorts'),
+        (theory_path, TWO_BLOCKS, "model 'transformer'"),
     ],
 )
-def test_a_run_of_another_task_is_one_line(figure, allowed, tmp_path):
-    experiment = p2_tasks.make_experiment('transformer')
-    create_folder(tmp_path, experiment, describe_environment(experiment, make_mesh(1)))
-    with pytest.raises(UserError, match=f"task 'memory_reasoning': .* {allowed}"):
-        figure.compute(open_run(tmp_path))
+def test_a_run_that_a_figure_is_not_about_is_one_line(
+    figure, experiment, line, tmp_path
+):
+    with pytest.raises(UserError, match=line):
+        figure.compute(plant_curves(tmp_path / 'run', experiment))
 
 
 def test_pairs_are_not_taken_for_positions(tmp_path):

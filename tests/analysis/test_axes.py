@@ -188,28 +188,3 @@ def test_an_axis_called_keys(tmp_path):
     result = curves.compute(run, **point)
     last = run.results.agreement.values[1, 1, 0, 0, 1]
     np.testing.assert_array_equal(result.agreement[-1], last)
-
-
-def test_a_task_without_an_unseen_pair(tmp_path):
-    values = tiny.get_config()
-    values.task.unseen = ()
-    run = plant_agreement(values, tmp_path)
-    agreement = run.results.agreement
-    heldout = agreement.sel(eval_set='seen_heldout', mapping='assigned')
-
-    diagram = phase.compute(read_members(run))
-    assert 'composed' not in diagram
-    means = heldout.mean('seed').values.ravel()
-    np.testing.assert_allclose(diagram.held_out, means, rtol=1e-6)
-    assert draw_pixels(diagram, phase).std() > 0
-
-    first, second = solutions.compute(read_members(run)).to_dict('records')
-    assert list(first)[1:] == [
-        'gamma at width 400',
-        'train loss',
-        'held-out',
-        'solution (seeds)',
-    ]
-    assert 'composed' not in first['solution (seeds)'] + second['solution (seeds)']
-    found = curves.compute(run, gamma=0.8, seed=1).eval_set.values.tolist()
-    assert found == ['seen_train', 'seen_heldout']

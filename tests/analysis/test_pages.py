@@ -1,5 +1,6 @@
 """README, RESULTS and the gallery: their numbers of ours come from committed tables."""
 
+import functools
 import re
 
 import pytest
@@ -18,8 +19,11 @@ NUMBER = re.compile(r'(?<![\w.])\d*\.\d+(?![\w.])')
 VERDICT = re.compile(rf'\*\*(?:{"|".join(VERDICTS)})\*\*')
 
 
+render = functools.cache(pages.render)  # once a page, not for every mistake
+
+
 def check(page: str, text: str) -> bool:
-    return text == pages.render(page)
+    return text == render(page)
 
 
 @pytest.mark.parametrize('page', PAGES)
@@ -47,7 +51,7 @@ def test_a_template_has_no_number_or_verdict_of_its_own(source):
 
 @pytest.mark.parametrize('page', PAGES)
 def test_a_number_or_verdict_changed_by_hand_is_noticed(page):
-    text = pages.render(page)
+    text = render(page)
     places = [*NUMBER.finditer(text), *VERDICT.finditer(text)]
     assert len(places) > 20
     for place in places[:: len(places) // 20]:
@@ -65,4 +69,4 @@ def test_every_cell_of_a_row_moves_the_page(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(pages, 'read_rooms', lambda size=size: size)
             rendered = pages.render('RESULTS.md')
-        assert rendered != pages.render('RESULTS.md'), planted
+        assert rendered != render('RESULTS.md'), planted

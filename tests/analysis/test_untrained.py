@@ -3,6 +3,7 @@
 import math
 import pathlib
 
+import chex
 import jax
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def test_it_is_the_start_of_the_training(finished):
     untrained = make_untrained(member)
     start = finished.params(0, **POINT)
     drawn = make_untrained(member._replace(run=None))  # as without that snapshot
-    require_equal(untrained.params, start)
+    chex.assert_trees_all_equal(untrained.params, start)
     for ours, saved in zip(
         jax.tree.leaves(drawn.params), jax.tree.leaves(start), strict=True
     ):
@@ -79,15 +80,11 @@ def write_weights(experiment: Experiment, folder: pathlib.Path, scale: float) ->
     gpt2_weights.write_model(folder / 'weights', params, model.heads, model.eps)
 
 
-def require_equal(found, expected):
-    jax.tree.map(np.testing.assert_array_equal, found, expected)
-
-
 @pytest.mark.slow
 def test_members_that_start_from_a_file_have_it_as_their_null(started):
     member = member_of(started, seed=1)
     expected = member.experiment.model.read_start(20)
-    require_equal(make_untrained(member).params, expected)
+    chex.assert_trees_all_equal(make_untrained(member).params, expected)
     assert draw_independent(member, 7) is None  # no second network is independent
 
 
@@ -103,9 +100,9 @@ def test_the_snapshot_of_step_0_is_the_start_whatever_the_file_is_now(tmp_path):
     run = begin_from_file(tmp_path, snapshot_steps=(0,))
     member = member_of(run, seed=1)
     write_weights(member.experiment, tmp_path, scale=0.7)
-    require_equal(make_untrained(member).params, run.params(0, seed=1))
+    chex.assert_trees_all_equal(make_untrained(member).params, run.params(0, seed=1))
     (tmp_path / 'weights' / 'model.safetensors').unlink()
-    require_equal(make_untrained(member).params, run.params(0, seed=1))
+    chex.assert_trees_all_equal(make_untrained(member).params, run.params(0, seed=1))
     assert draw_independent(member, 7) is None
 
 

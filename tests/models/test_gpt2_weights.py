@@ -8,6 +8,7 @@ import hashlib
 import json
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +16,6 @@ import pytest
 
 from anchorjax import config, tasks
 from anchorjax.errors import ConfigError, StoreError, UserError
-from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2 import GPT2Config
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
@@ -23,13 +23,13 @@ from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh
-from anchorjax.training.step import init_member, new_state, train_step
+from anchorjax.training.step import new_state
 from tests.support import cases
+from tests.support.first_steps import HPARAMS, make_step, start_member
 from tests.support.networks import hugging_face
 
 safetensors_numpy = pytest.importorskip('safetensors.numpy')
 RATE, DECAY = 0.01, 0.5
-HPARAMS = HParams(jnp.float32(0.5), jnp.float32(RATE), jnp.float32(DECAY), jnp.int32(0))
 
 
 @pytest.fixture(scope='module')
@@ -50,10 +50,6 @@ def folder(experiment, params, tmp_path):
     return folder
 
 
-def require_equal(found, expected):
-    jax.tree.map(np.testing.assert_array_equal, found, expected)
-
-
 def start(experiment, path, **fields):
     """The experiment that starts from a file."""
     values = config.to_dict(experiment)
@@ -63,15 +59,17 @@ def start(experiment, path, **fields):
 
 
 def begin(experiment):
-    return jax.jit(lambda: init_member(experiment, HPARAMS))().params
+    return start_member(experiment).params
 
 
 def test_a_round_trip_keeps_every_bit(experiment, params, folder):
     expected = hugging_face.to_state_dict(params)  # an independent conversion
     assert to_hugging_face(params).keys() == expected.keys()
-    require_equal(to_hugging_face(params), expected)
+    chex.assert_trees_all_equal(to_hugging_face(params), expected)
     state = gpt2_weights.read_state(folder)
-    require_equal(from_hugging_face(state, experiment.model.depth), params)
+    chex.assert_trees_all_equal(
+        from_hugging_face(state, experiment.model.depth), params
+    )
     fields, vocab = gpt2_weights.read_sizes(folder)
     assert GPT2Config(**fields) == experiment.model
     assert vocab == experiment.task.vocab
@@ -85,7 +83,7 @@ def test_a_bare_file_with_masks_and_a_tied_head_is_read(experiment, params, tmp_
     state['lm_head.weight'] = np.array(state['wte.weight'])
     path = tmp_path / 'bare.safetensors'
     safetensors_numpy.save_file(state, path)
-    require_equal(begin(start(experiment, path)), params)
+    chex.assert_trees_all_equal(begin(start(experiment, path)), params)
 
 
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16'])
@@ -96,14 +94,14 @@ def test_half_precision_becomes_float32(experiment, params, dtype):
     read = from_hugging_face(state, experiment.model.depth)
     assert {leaf.dtype for leaf in jax.tree.leaves(read)} == {np.dtype('float32')}
     rounded = jax.tree.map(lambda x: np.float32(jnp.asarray(x).astype(dtype)), params)
-    require_equal(read, rounded)
+    chex.assert_trees_all_equal(read, rounded)
 
 
 def test_a_member_starts_from_the_file(experiment, params, folder):
     path = folder / 'model.safetensors'
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     for fields in ({}, {'start_sha256': digest}):
-        require_equal(begin(start(experiment, folder, **fields)), params)
+        chex.assert_trees_all_equal(begin(start(experiment, folder, **fields)), params)
 
 
 def test_the_tokens_of_the_task_may_be_some_of_the_rows(experiment, params, folder):
@@ -251,11 +249,8 @@ def test_three_steps_of_adamw_without_decay_of_biases_are_pytorchs():
         return tasks.Batch(jnp.asarray(tokens_BT), jnp.asarray(targets_BT))
 
     task = experiment.task.make()._replace(batch=get_batch, last_only=False)
-
-    @jax.jit
-    def take_step(state: Any) -> Any:
-        return train_step(experiment, task, None, state, HPARAMS)
-
+    take_step = make_step(experiment, task)
+    hparams = HPARAMS.replace(learning_rate=RATE, weight_decay=DECAY)
     network = hugging_face.make_network(experiment.model, 20, params)
     decayed, others = [], []
     for name, parameter in network.named_parameters():
@@ -274,7 +269,7 @@ def test_three_steps_of_adamw_without_decay_of_biases_are_pytorchs():
         expected.backward()
         norm = torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         adamw.step()
-        state, loss, our_norm = take_step(state)
+        state, loss, our_norm = take_step(state, hparams)
         np.testing.assert_allclose(loss, expected.item(), rtol=1e-4)
         np.testing.assert_allclose(our_norm, norm, rtol=1e-3)
 

@@ -74,14 +74,6 @@ def test_its_parameters_are_these_and_start_at_d_in_to_the_minus_gamma(name):
         assert abs(ratio - 1) < 4 * error, path
 
 
-def test_the_order_of_the_tokens_does_not_count_in_the_emb_mlp():
-    experiment = make_experiment('emb_mlp')
-    params = cases.random_params(experiment)
-    one = cases.run_forward(experiment, params, TOKENS_BT).logits
-    other = cases.run_forward(experiment, params, TOKENS_BT[:, [4, 2, 0, 1, 3]]).logits
-    assert_same_but_rounding(one, other)
-
-
 def test_the_one_layers_activations_and_interventions():
     experiment = make_experiment('one_layer')
     params = cases.random_params(experiment)

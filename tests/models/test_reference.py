@@ -1,18 +1,18 @@
 """The model, its loss and its steps are those of NumPy in float64."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from anchorjax import tasks
 from anchorjax.experiment import Experiment
-from anchorjax.grid import HParams
-from anchorjax.training.step import TrainState, new_state, train_step
+from anchorjax.training.step import TrainState, new_state
 from tests.support import cases
+from tests.support.first_steps import HPARAMS, make_step
 from tests.support.networks import reference
 from tests.support.rounding import assert_same_but_rounding
 
@@ -82,17 +82,8 @@ def start_member(
 
     task = experiment.task.make()
     task = task._replace(batch=get_batch, last_only=last_only)
-    hparams = HParams(
-        gamma=jnp.float32(0.5),
-        learning_rate=jnp.float32(PEAK),
-        weight_decay=jnp.float32(DECAY),
-        seed=jnp.int32(0),
-    )
-
-    @jax.jit
-    def step(state: TrainState) -> tuple[TrainState, jax.Array, jax.Array]:
-        return train_step(experiment, task, None, state, hparams, slices=slices)
-
+    hparams = HPARAMS.replace(learning_rate=PEAK, weight_decay=DECAY)
+    step = functools.partial(make_step(experiment, task, slices), hparams=hparams)
     state = new_state(experiment, params)
     return Start(state, step, batch, reference.to_float64(params))
 

@@ -7,8 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from anchorjax import tasks
 from anchorjax.tasks import memory_reasoning
@@ -219,52 +217,25 @@ def test_without_masked_pairs_every_pair_is_trained():
     assert len(facts.count_of) == 200
 
 
-@st.composite
-def configs(draw: st.DrawFn) -> MemoryReasoningConfig:
-    """Any valid task: other ranges of tokens, other q, lengths and masked rows."""
-    q = draw(st.integers(1, 3))
-    num_memory, num_reasoning = draw(st.integers(1, 4)), draw(st.integers(2, 4))
-    first = draw(st.integers(0, 5))
-    second = first + num_memory + draw(st.integers(0, 3))
-    key = second + num_reasoning + draw(st.integers(0, 3))
-    anchor = st.integers(second, second + num_reasoning - 1)
-    masked = st.lists(st.tuples(*[anchor] * q), max_size=1, unique=True)
-    return MemoryReasoningConfig(
-        seq_len=q + draw(st.integers(1, 4)),
+@pytest.mark.parametrize('q', [1, 3])
+def test_any_number_of_anchors_is_added_up(q):
+    config = MemoryReasoningConfig(
+        seq_len=q + 3,
         q=q,
-        keys=(key, key + draw(st.integers(1, 9))),
-        memory_anchors=(first, first + num_memory),
-        reasoning_anchors=(second, second + num_reasoning),
-        masked=tuple(draw(masked)),
-        ordered=draw(st.booleans()),
+        keys=(9, 14),
+        memory_anchors=(1, 3),
+        reasoning_anchors=(3, 6),
+        masked=((4,) * q,),
         num_examples=1_000,
-        vocab=128,
-        eval_examples=8,
+        vocab=64,
     )
-
-
-@pytest.mark.slow
-@settings(max_examples=8, deadline=None)
-@given(config=configs(), seed=st.integers(0, 2**31 - 1))
-def test_any_valid_task_labels_its_sequences(config, seed):
-    facts = collect_facts(config, draw_batch(config, 100, seed))
+    facts = collect_facts(config, draw_batch(config, 300))
     for (key, anchors), label in facts.label_of.items():
         assert anchors not in config.masked
-        if anchors[0] >= config.reasoning_anchors[0]:
+        if anchors[0] >= 3:
             assert label == key + sum(anchors)
         else:
-            assert config.keys[0] <= label < config.keys[1]
-
-
-def test_near_labels_fill_the_range_around_the_key():
-    config = MemoryReasoningConfig(memory_labels='near')
-    label = np.asarray(draw_labels(config, jax.random.key(0)))
-    low, size = label_ranges(config)
-    assert ((label >= low) & (label < low + size)).all()
-    # (1, 1): five labels from x - 2 to x + 2, each about as often.
-    offsets, counts = np.unique(label[0] - np.arange(21, 121), return_counts=True)
-    assert offsets.tolist() == [-2, -1, 0, 1, 2]
-    assert counts.min() >= 8
+            assert 9 <= label < 14
 
 
 def test_the_range_of_every_label_by_hand():

@@ -280,12 +280,9 @@ def test_eval_sets_ask_what_they_say(chain_of_thought):
     assert list(task.eval_set_names) == expected
 
 
-def test_training_has_no_question_of_the_eval_sets_and_asks_for_whole_texts():
-    config = ProntoqaConfig(**SMALL)
-    batch, eval_sets = draw_batch(config), draw_eval_sets(config)
-    trained = set(map(tuple, batch.tokens_BT.tolist()))
-    assert len(trained) == 40
-    assert not trained & set(map(tuple, eval_sets.tokens_PBT[1].tolist()))
+def test_training_asks_for_whole_texts():
+    batch = draw_batch(ProntoqaConfig(**SMALL))
+    assert len(set(map(tuple, batch.tokens_BT.tolist()))) == 40
     for text in list_asked(batch.targets_BQ, batch.weights_BQ):  # after the first 'Q'
         assert text.startswith(': ') and text.endswith(('True END', 'False END'))
 

@@ -58,48 +58,32 @@ FEW = [
 ]
 TRAINED = ('seen_train', 'memory', 'reasoning_train', 'prontoqa', 'stories')
 _ALL_TRAINED = {'noninferential': (), 'unseen': ()}
-# What fields demand of each other, once of each kind.
+# What fields demand of each other, once of each kind; the first is the wrong one.
 WRONG = [
-    (AnchorsConfig, {'seq_len': 3, 'last_token': 'noise'}, 'seq_len = 3: .*least 4'),
-    (AnchorsConfig, {'anchors': (1, 2, 3, 30)}, 'anchors = .*: must be outside the'),
-    (AnchorsConfig, {'num_anchors': 5}, 'num_anchors = 5: must be at most 4'),
-    (AnchorsConfig, {'vocab': 109}, 'vocab = 109: must be above 109'),
-    (AnchorsConfig, {'keys': (20, 24)}, "split = 'code': must be one that leaves"),
-    (AnchorsConfig, {'complexity': 1}, r'noninferential = .*: must be \(\), with'),
-    (
-        AnchorsConfig,
-        {'complexity': 1, 'shifts': (5, 1, -2, -7), **_ALL_TRAINED},
-        'complexity = 1: must be 0 unless the anchors have the shifts',
-    ),
-    (
-        AnchorsConfig,
-        {'exception': 'unseen', 'noninferential': ()},
-        r"exception = 'unseen': must be 'trained' where task.noninferential is \(\)",
-    ),
-    (AnchorsConfig, {'holdout': 0.2}, "holdout = 0.2: .* where task.split is 'code'"),
-    (CogsConfig, {'path': 'x', 'sample_seed': 1}, 'seed = 1: .* where task.path is gi'),
-    (ProntoqaConfig, {'path': 'x', 'pool_seed': 1}, 'seed = 1: .* where task.path is'),
-    (
-        AdditionConfig,
-        {'encoding': 'numbers', 'loss_on': 'all'},
-        "loss_on = 'all': must be the default, .*task.encoding",
-    ),
-    (
-        AdditionConfig,
-        {'encoding': 'numbers', 'score_end': False},
-        'score_end = False: must be the default, .*task.encoding',
-    ),
-    (AdditionConfig, {'square': (600, 400)}, 'square = .*: must be two numbers'),
-    (AdditionConfig, {'num_examples': 959_600}, 'num_examples = .*: must be at most'),
-    (AnchorPermutationsConfig, {'trained_share': 0.001}, 'must be a share that trains'),
-    (MemoryReasoningConfig, {'memory_anchors': (1, 22)}, 'must be apart from task.ke'),
-    (MemoryReasoningConfig, {'masked': ((11, 10),)}, 'must be combinations of 2 reas'),
-    (MemoryReasoningConfig, {'vocab': 160}, 'vocab = 160: must be above 160'),
-    (ScanConfig, {'num_examples': 21_891}, 'num_examples = 21891: must be at most'),
-    (CogsConfig, {'num_examples': 24_156}, 'num_examples = 24156: .* at most 24,155'),
-    (ProntoqaConfig, {'distractor': 'twin', 'ontology': 'true'}, 'only the fictional'),
-    (CorpusConfig, {'vocab': 257, 'seq_len': 60_000}, 'must be short enough'),
-    (CorpusConfig, {'vocab': 257, 'seq_len': 9, 'holdout': 0.9999}, 'holdout = 0.9999'),
+    (AnchorsConfig, {'seq_len': 3, 'last_token': 'noise'}),
+    (AnchorsConfig, {'anchors': (1, 2, 3, 30)}),
+    (AnchorsConfig, {'num_anchors': 5}),
+    (AnchorsConfig, {'vocab': 109}),
+    (AnchorsConfig, {'split': 'code', 'keys': (20, 24)}),
+    (AnchorsConfig, {'noninferential': ((3, 4, -6),), 'complexity': 1}),
+    (AnchorsConfig, {'complexity': 1, 'shifts': (5, 1, -2, -7), **_ALL_TRAINED}),
+    (AnchorsConfig, {'exception': 'unseen', 'noninferential': ()}),
+    (AnchorsConfig, {'holdout': 0.2}),
+    (CogsConfig, {'sample_seed': 1, 'path': 'x'}),
+    (ProntoqaConfig, {'pool_seed': 1, 'path': 'x'}),
+    (AdditionConfig, {'loss_on': 'all', 'encoding': 'numbers'}),
+    (AdditionConfig, {'score_end': False, 'encoding': 'numbers'}),
+    (AdditionConfig, {'square': (600, 400)}),
+    (AdditionConfig, {'num_examples': 959_600}),
+    (AnchorPermutationsConfig, {'trained_share': 0.001}),
+    (MemoryReasoningConfig, {'memory_anchors': (1, 22)}),
+    (MemoryReasoningConfig, {'masked': ((11, 10),)}),
+    (MemoryReasoningConfig, {'vocab': 160}),
+    (ScanConfig, {'num_examples': 21_891}),
+    (CogsConfig, {'num_examples': 24_156}),
+    (ProntoqaConfig, {'distractor': 'twin', 'ontology': 'true'}),
+    (CorpusConfig, {'seq_len': 60_000, 'vocab': 257}),
+    (CorpusConfig, {'holdout': 0.9999, 'vocab': 257, 'seq_len': 9}),
 ]
 
 
@@ -164,11 +148,13 @@ def list_sequences(tokens_BT: np.ndarray) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    ('config_class', 'fields', 'line'),
+    ('config_class', 'fields'),
     WRONG,
-    ids=[f'{c.name}-{",".join(fields)}' for c, fields, _ in WRONG],
+    ids=[f'{c.name}-{",".join(fields)}' for c, fields in WRONG],
 )
-def test_a_wrong_config_is_one_line(config_class, fields, line):
-    with pytest.raises(ConfigError, match=rf'task\..*{line}') as caught:
+def test_a_wrong_config_is_one_line(config_class, fields):
+    with pytest.raises(ConfigError) as caught:
         config_class(**fields).make()
+    field, value = next(iter(fields.items()))
+    assert str(caught.value).startswith(f'task.{field} = {value!r}: must be ')
     assert '\n' not in str(caught.value)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support import cases
-from tests.support.first_steps import measure_first_step
+from tests.support.first_steps import HPARAMS, make_step, start_member
 
 CONSTANT = {'optimizer__shape': 'constant'}
 TRANSFORMER = cases.tiny(model__depth=1, **CONSTANT)
@@ -21,5 +21,8 @@ GPT2 = cases.tiny_gpt2(**CONSTANT)
 )
 def test_first_step(experiment, matrix, golden):
     """Loss in nats and gradient norm of step 0; matrix[2, 3] before and after it."""
-    numbers = measure_first_step(experiment, matrix)
-    np.testing.assert_allclose(numbers, golden, rtol=1e-4)
+    before = start_member(experiment)
+    after, loss, norm = make_step(experiment)(before, HPARAMS)
+    assert (before.step, after.step, after.diverged) == (0, 1, -1)
+    entries = [state.params[matrix][2, 3] for state in (before, after)]
+    np.testing.assert_allclose([loss, norm, *entries], golden, rtol=1e-4)

@@ -90,15 +90,3 @@ def test_histogram():
     counts_B = jnp.array([0, 1, 1, 1, 1, 0, 0, 0], bool)
     shares = histogram(values_B, limit=2, counts_B=counts_B)
     np.testing.assert_allclose(shares, np.array([0, 1, 2, 0, 1, 0]) / 4)
-
-
-@pytest.mark.parametrize('seed', range(3))
-def test_the_groups_together_are_the_whole(seed):
-    rng = np.random.default_rng(seed)
-    right_RB = jnp.array(rng.random((3, 200)) < 0.4)
-    counts_B = jnp.array(rng.random(200) < 0.7)
-    group_B = jnp.array(rng.integers(0, 5, 200))
-    sizes_G = np.bincount(np.asarray(group_B)[np.asarray(counts_B)], minlength=5)
-    by_group = share_by_group(right_RB, counts_B, group_B, 5)
-    together = (by_group * sizes_G).sum(-1) / sizes_G.sum()
-    np.testing.assert_allclose(together, losses.share(right_RB, counts_B), rtol=1e-6)

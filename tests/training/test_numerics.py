@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -49,10 +50,6 @@ def set_in_process(name: str) -> Iterator[None]:
         jax.config.update(name, before)
 
 
-def require_equal(found: Any, expected: Any) -> None:
-    jax.tree.map(np.testing.assert_array_equal, found, expected)
-
-
 def make_own_experiment(setting: str) -> Any:
     """One that no other setting has seen, so that nothing is found in a cache."""
     number = list(SETTINGS).index(setting)
@@ -79,8 +76,8 @@ def test_data_are_drawn_as_in_training(setting):
         scores = lookup_scores(own.task, seed)
     task = own.task.make()
     data = task.make_data(jax.random.fold_in(jax.random.key(seed), DATA))
-    require_equal(eval_sets, task.eval_sets(data))
-    require_equal(batch, task.batch(data, jnp.arange(task.num_train)))
+    chex.assert_trees_all_equal(eval_sets, task.eval_sets(data))
+    chex.assert_trees_all_equal(batch, task.batch(data, jnp.arange(task.num_train)))
     assert scores == lookup_scores.__wrapped__(own.task, seed)
 
 
@@ -95,7 +92,7 @@ def test_networks_start_and_answer_as_in_training(setting):
         logits = untrained.forward(tokens_BT).logits
     key = jax.random.fold_in(jax.random.key(seed), INIT)
     params = jax.jit(draw_params, static_argnums=(0, 1))(own.model, 20, 0.5, key)
-    require_equal(untrained.params, params)
+    chex.assert_trees_all_equal(untrained.params, params)
     with jax.default_matmul_precision(own.train.precision):
         apply = jax.jit(member.apply)
-        require_equal(logits, apply(params, tokens_BT).logits)
+        chex.assert_trees_all_equal(logits, apply(params, tokens_BT).logits)

@@ -11,11 +11,11 @@ import pytest
 from flax.traverse_util import flatten_dict
 
 from anchorjax.config import OptimizerConfig
-from anchorjax.grid import HParams, pad_window
+from anchorjax.grid import pad_window
 from anchorjax.training import optimizers
-from anchorjax.training.step import new_state, train_step
+from anchorjax.training.step import new_state
 from tests.support import cases
-from tests.support.first_steps import make_decaying_step
+from tests.support.first_steps import HPARAMS, make_step
 
 BASE, MULTIPLIER, WARMUP, COSINE = 1e-5, 25, 40, 200
 PEAK = MULTIPLIER * BASE
@@ -69,25 +69,34 @@ def test_a_cosine_longer_than_training_is_not_cut_short():
     np.testing.assert_allclose(rate, (1 + 1e-4) / 2, rtol=1e-5)
 
 
+CONSTANT = {'model__depth': 1, 'optimizer__shape': 'constant'}
+ALL = cases.tiny(**CONSTANT, model__biases=True)
+BUT_EMBEDDINGS = cases.tiny(**CONSTANT, model__decayed='all_but_embeddings')
+
+
 @pytest.mark.parametrize(
-    ('decayed', 'left_out'),
-    [('all', ()), ('all_but_embeddings', ('W_embed', 'W_pos'))],
+    ('experiment', 'left_out', 'number'),
+    [
+        (ALL, ('nothing',), 0),
+        (BUT_EMBEDDINGS, ('W_embed', 'W_pos'), 2),
+        # As in P1's code (PAPERS 1.6); the scales of LayerNorm decay, too.
+        (cases.tiny_gpt2(**CONSTANT), ('b_', 'bias'), (6 + 2) + 1),
+    ],
+    ids=['all', 'all but embeddings', 'gpt2'],
 )
-def test_decay_reaches_biases_and_layer_norms_but_not_what_is_left_out(
-    decayed, left_out
-):
-    experiment = cases.tiny(
-        model__depth=1,
-        model__biases=True,
-        model__decayed=decayed,
-        optimizer__shape='constant',
-    )
+def test_decay_reaches_all_but_what_is_left_out(experiment, left_out, number):
+    """LayerNorms and biases, too; what is left out by the beginning of its name."""
     params = cases.random_params(experiment)
-    take_step = make_decaying_step(experiment, params)
-    without, with_decay = flatten_dict(take_step(0)), flatten_dict(take_step(20))
+    take_step, state = make_step(experiment), new_state(experiment, params)
+    ends = []
+    for decay in (0.0, 20.0):
+        after, _, _ = take_step(state, HPARAMS.replace(weight_decay=decay))
+        ends.append(flatten_dict(after.params))
+    kept = [path for path in ends[0] if path[-1].startswith(left_out)]
+    assert len(kept) == number
     for path, p in flatten_dict(params).items():
-        expected = np.zeros_like(p) if path[-1] in left_out else 0.01 * 20 * p
-        difference = without[path] - with_decay[path]
+        expected = np.zeros_like(p) if path in kept else 0.01 * 20 * p
+        difference = ends[0][path] - ends[1][path]
         np.testing.assert_allclose(difference, expected, rtol=1e-3, atol=1e-6)
 
 
@@ -126,28 +135,20 @@ def test_decay_acts_inside_its_window_alone_with_an_equal_sum_if_so_configured(w
 
 
 def test_a_member_decays_in_its_window_alone():
-    experiment = cases.tiny(
-        model__depth=1, optimizer__shape='constant', optimizer__equal_budget=True
-    )
+    experiment = cases.tiny(**CONSTANT, optimizer__equal_budget=True)
     params = cases.random_params(experiment)
-    task = experiment.task.make()
-    data = jax.jit(task.make_data)(jax.random.key(0))
     start = new_state(experiment, params)
-
+    take_step = make_step(experiment)
     window = jnp.asarray(pad_window((2, 7)))  # 5 of 20 steps, so decay is 4 times it
 
-    @jax.jit
-    def take_step(step: jax.Array, decay: float) -> Any:
-        hparams = HParams(
-            jnp.float32(0.5), jnp.float32(0.01), jnp.float32(decay), 0, window
-        )
-        state = start.replace(step=step)
-        after, _, _ = train_step(experiment, task, data, state, hparams)
-        return after.params['W_U']
-
     for step, is_inside in [(1, False), (2, True), (6, True), (7, False)]:
-        without = take_step(jnp.int32(step), 0.0)
-        found = without - take_step(jnp.int32(step), 5.0)
+        state = start.replace(step=jnp.int32(step))
+        ends = []
+        for decay in (0.0, 5.0):
+            hparams = HPARAMS.replace(weight_decay=decay, decay_window=window)
+            after, _, _ = take_step(state, hparams)
+            ends.append(after.params['W_U'])
+        found = ends[0] - ends[1]
         expected = 0.01 * 20 * params['W_U'] if is_inside else 0.0
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6)
 

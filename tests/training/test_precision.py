@@ -9,33 +9,21 @@ import pytest
 
 from anchorjax import config
 from anchorjax.experiment import Experiment
-from anchorjax.grid import HParams
 from anchorjax.training.evaluation import evaluate
 from anchorjax.training.step import TrainState, init_member, train_step
 from tests.support import cases
+from tests.support.first_steps import HPARAMS, make_step, start_member
 from tests.support.rounding import assert_same_but_rounding
 
-HPARAMS = HParams(
-    gamma=jnp.float32(0.5),
-    learning_rate=jnp.float32(0.01),
-    weight_decay=jnp.float32(0.1),
-    seed=jnp.int32(0),
-)
 MODELS = {'transformer': cases.tiny, 'gpt2': cases.tiny_gpt2}
 
 
 def take_steps(experiment: Experiment, num_steps: int) -> tuple[TrainState, list]:
     """The state after some steps of a new member, and their losses in nats."""
-    task = experiment.task.make()
-    data = jax.jit(task.make_data)(jax.random.key(0))
-
-    @jax.jit
-    def step(state: TrainState) -> tuple[TrainState, jax.Array, jax.Array]:
-        return train_step(experiment, task, data, state, HPARAMS)
-
-    state, losses = jax.jit(lambda: init_member(experiment, HPARAMS))(), []
+    take_step = make_step(experiment)
+    state, losses = start_member(experiment), []
     for _ in range(num_steps):
-        state, loss, _ = step(state)
+        state, loss, _ = take_step(state, HPARAMS)
         losses.append(float(loss))
     return state, losses
 

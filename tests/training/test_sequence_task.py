@@ -7,19 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from anchorjax import config
-from anchorjax.grid import HParams
 from anchorjax.training.evaluation import evaluate
-from anchorjax.training.step import new_state, train_step
+from anchorjax.training.step import new_state
 from tests.support import cases
+from tests.support.first_steps import HPARAMS, make_step
 from tests.tasks.draws import draw_batch, draw_eval_sets
 
 SIZE = 64  # training examples, of 'a+b=c' with a and b from 0 to 9
-HPARAMS = HParams(
-    gamma=jnp.float32(0.5),
-    learning_rate=jnp.float32(1e-2),
-    weight_decay=jnp.float32(0.01),
-    seed=jnp.int32(0),
-)
 
 
 def make_experiment() -> config.Experiment:
@@ -36,14 +30,7 @@ def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
     experiment = make_experiment()
     params = cases.random_params(experiment)
     state = new_state(experiment, params)
-    task = experiment.task.make()
-    data = jax.jit(task.make_data)(jax.random.key(0))
-
-    @jax.jit
-    def take_step() -> Any:
-        return train_step(experiment, task, data, state, HPARAMS)
-
-    next_state, loss, norm = take_step()
+    next_state, loss, norm = make_step(experiment)(state, HPARAMS)
     batch = draw_batch(experiment.task, SIZE)
     out = cases.run_forward(experiment, params, batch.tokens_BT, last_only=False)
     logits = np.float64(out.logits)

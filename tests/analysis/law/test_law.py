@@ -15,7 +15,6 @@ from tests.support.planted_law import plant_members
 from tests.support.sweeps import ROOT
 
 GALLERY = ROOT / 'analysis' / 'gallery'
-LEAD = list(law_gamma.PANELS).index('9 tokens, batch 2048 (the lead)\ndecay 0.1')
 
 
 def read_gallery(*names):
@@ -65,9 +64,6 @@ def test_the_borders_of_gamma_are_those_that_were_computed_by_others(
     assert (*found, len(differences)) == pytest.approx(expected, abs=0.00501)
 
 
-# Cells.
-
-
 def let_batch_decide(point):
     return 'composed' if point['batch_size'] == 2048 else 'symmetric'
 
@@ -84,43 +80,14 @@ def test_cells_are_counted_by_hand():
     assert row in text
 
 
-# Figures.
-
-
-def compose_if_small(point):
-    return 'composed' if point['gamma'] > 1 else 'symmetric'
-
-
-def plant_lead(decide=compose_if_small, loss=None):
-    return plant_members(decide, loss=loss, batch_size=(2048,), gamma=(0.6, 1.2))
-
-
-def test_every_panel_is_found_by_its_own_factors_and_no_other():
-    panels = law_gamma.PANELS.values()
-    parts = [plant_lead().assign(**setting) for setting in panels]
-    result = law_gamma.compute(pd.concat(parts))
-    assert result.panel.value_counts().tolist() == [6] * len(panels)
-    assert set(law_gamma.compute(plant_lead()).panel) == {LEAD}
-    assert not len(law_gamma.compute(plant_lead().assign(width=128)))
-
-
-def test_of_networks_that_differ_in_steps_the_longest_is_drawn():
-    short = plant_lead(lambda point: 'other')
-    longer = plant_lead().assign(num_steps=16_000)
-    result = law_gamma.compute(pd.concat([short, longer]))
-    assert len(result) == 6
-    means = result.groupby('gamma').composed.mean()
-    assert means.tolist() == pytest.approx([0.01, 0.97])
-
-
 def test_the_picture_shows_convergence():
-    plain = draw_pixels(law_gamma.compute(plant_lead()), law_gamma)
-    unfinished = plant_lead(loss=lambda point: 1.0)
-    hollow = draw_pixels(law_gamma.compute(unfinished), law_gamma)
-    assert (plain != hollow).any()
-
-
-# The commands.
+    levels = {'batch_size': (2048,), 'gamma': (0.6, 1.2)}
+    pictures = []
+    for is_converged in (True, False):
+        members = plant_members(let_batch_decide, **levels)
+        result = law_gamma.compute(members.assign(converged=is_converged))
+        pictures.append(draw_pixels(result, law_gamma))
+    assert (pictures[0] != pictures[1]).any()
 
 
 @pytest.mark.slow
@@ -145,7 +112,7 @@ def test_a_run_is_added_to_a_table_and_replaces_its_own_members(
     finished, tmp_path, capsys
 ):
     path = tmp_path / 'members.csv'
-    path.write_text(format_csv(plant_lead()))
+    path.write_text(format_csv(plant_members(let_batch_decide, gamma=(0.6, 1.2))))
     folder = tmp_path / 'law_new'
     folder.symlink_to(finished.folder.workdir.resolve())
     members = law.read_members([path], [str(folder)])

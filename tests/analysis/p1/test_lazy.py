@@ -12,7 +12,6 @@ from analysis.changes.distances import (
     measure_movement,
 )
 from analysis.changes.kernels import kernel_distance
-from analysis.drawing import style
 from analysis.members.member import draw_independent, member_of
 from analysis.p1 import lazy
 from anchorjax import api, config
@@ -58,18 +57,6 @@ def matrix(seed):
 def pair(module, start, end):
     first = planted.make_member(module, start)
     return first, first._replace(params=end)
-
-
-@pytest.mark.slow
-def test_widths_that_vary_have_their_markers(tmp_path):
-    """A column for figures must not take the place of the axis of that name."""
-    sizes = {'static_axes': (('model.width', (8, 12)),), 'train__snapshot_steps': (0,)}
-    run = trained(tmp_path, grid__gamma=(0.5,), grid__seed=(0,), **sizes)
-    members = lazy.compute(run, 4)
-    assert members.width.tolist() == [8, 12]
-    with style.draw_figure(members, lazy.draw, lazy.layout) as picture:
-        dots = [line for line in picture.axes[1].lines if len(line.get_xdata())]
-    assert len(dots) == 2
 
 
 @pytest.mark.slow

@@ -5,8 +5,7 @@ import itertools
 import pytest
 
 from analysis import frame
-from analysis.circuits.edge_sets import FAITHFUL, MECHANISMS
-from analysis.members.member import member_of
+from analysis.circuits.edge_sets import MECHANISMS
 from analysis.p1 import causal, pruned_circuits
 from anchorjax.errors import UserError
 from tests.support.converged import mark_converged
@@ -33,19 +32,6 @@ def test_the_planted_edges_are_found(finished, monkeypatch):
             causal.name_edge(edge) for edge in MECHANISMS[kind]
         }
     assert (edges.unchanged == 1).all()
-
-
-@pytest.mark.slow
-def test_a_member_has_the_circuit_of_its_own_figure(finished):
-    edges = pruned_circuits.compute(mark_converged(finished))
-    is_deep = edges.point.str.contains('depth=2')
-    assert edges[~is_deep].edge.str.startswith('1').all()  # it has no second layer
-    member = member_of(finished, depth=2, gamma=0.8, seed=1)
-    one = causal.compute(member, number=32)
-    here = edges[edges.point == 'depth=2,gamma=0.8,seed=1']
-    assert here.edge.tolist() == one.edge.values.tolist()
-    assert here.kept.tolist() == one.circuit.values.tolist()
-    assert (here.unchanged >= FAITHFUL).all()
 
 
 def test_without_a_converged_member_there_is_no_circuit(finished):

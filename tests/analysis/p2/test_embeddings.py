@@ -7,12 +7,10 @@ import pytest
 from scipy import stats
 
 from analysis import spectra
-from analysis.members.member import make_untrained, member_of
 from analysis.p2 import anchor_cosines, embedding_pca, label_law
 from analysis.p2.cosines import correlate, make_reference, measure_order, rank_pairs
 from analysis.theory import predictions
 from anchorjax.storage.reader import Run
-from tests.support.p2_tasks import loss_and_gradient
 from tests.support.p2_theory import expected_laws
 
 
@@ -185,17 +183,3 @@ def test_a_shuffled_law_is_not_predicted(open_sweep, plant):
     result = label_law.compute(run)
     keys = result.sel(kind='keys', prediction='label law', step=slice(1, None))
     assert (keys.correlation < np.maximum(keys.bound, 0.5)).all()
-
-
-@pytest.mark.slow
-def test_the_velocity_is_minus_the_gradient_of_the_sweep_at_its_start(open_sweep):
-    run = open_sweep('flow')
-    start = make_untrained(member_of(run, gamma=0.8, seed=2))
-    examples = predictions.read_examples(start.experiment.task, 2)
-    _, gradient = loss_and_gradient(start.experiment, start.params, examples)
-    velocity = predictions.predict_velocity(start)
-    error = np.linalg.norm(gradient['W_embed'] + velocity) / np.linalg.norm(velocity)
-    assert error < 0.2  # width 6: no large start, but no small one either
-    tokens = np.arange(11, 15)
-    predicted = predictions.predict_cosines(start, tokens, 'reasoning')['matrices']
-    np.testing.assert_allclose(predicted, spectra.cosines(velocity[tokens]))

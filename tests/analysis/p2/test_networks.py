@@ -340,9 +340,3 @@ def test_batches_explain_the_error_of_the_frozen_flow(open_sweep):
     for step, tolerance in ((1, 0.1), (20, 0.5)):
         expected = small.sampling.sel(step=step)
         np.testing.assert_allclose(measured.sel(step=step), expected, rtol=tolerance)
-
-
-@pytest.mark.slow
-def test_the_flow_of_another_model_is_one_clear_line(open_sweep):
-    with pytest.raises(UserError, match="model 'transformer': the flow is of"):
-        theory_path.compute(open_sweep('transformer'))

@@ -145,8 +145,3 @@ def test_beside_it_is_the_mean_over_the_blocks(finished, result):
     first = int(result.is_counted.values.argmax())
     of_member = result.complexity.sel(matrix='all')[:, first]
     np.testing.assert_allclose(of_member, measure_matrices(Ws))
-
-
-def test_all_alone_is_drawn_once(result):
-    alone = result.sel(matrix=['all'])
-    assert [complexity.layout(r).rows for r in (alone, result)] == [2, 3]

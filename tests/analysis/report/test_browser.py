@@ -19,93 +19,14 @@ def find_cell(panel: int, row: int, column: int) -> str:
     )
 
 
-def refuse_copying(tab) -> None:
-    refuse = 'navigator.clipboard.writeText = () => Promise.reject(new Error())'
-    tab.evaluate(f'() => {{ {refuse}; }}')
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('size', SIZES)
-@pytest.mark.parametrize('name', ['anchors', 'scan'])
-def test_every_link_of_the_navigation_leads_to_its_heading(name, size, open_tab, pages):
-    """At once, and it stays there; the last ones are as high as the page allows."""
-    tab = open_tab(pages[name], *SIZES[size])
-    links = tab.locator('nav a')
-    assert links.count() == (6 if name == 'anchors' else 5)
-    for link in links.all():
-        target = link.get_attribute('href')
-        link.click()
-        for wait in (50, 250):
-            tab.wait_for_timeout(wait)
-            top = tab.locator(target).evaluate('e => e.getBoundingClientRect().top')
-            room = tab.evaluate(
-                'document.documentElement.scrollHeight - innerHeight - scrollY'
-            )
-            assert 0 <= top < 60 or (
-                room < 1 and 0 <= top < tab.viewport_size['height']
-            )
-
-
 @pytest.mark.parametrize('size', SIZES)
 @pytest.mark.parametrize('name', ['anchors', 'anchors_attacked', 'scan'])
-def test_it_fits_and_reads_in_both_themes(name, size, open_tab, pages):
+def test_it_is_no_wider_than_the_window(name, size, open_tab, pages):
     tab = open_tab(pages[name], *SIZES[size])
     tab.evaluate(
         'document.querySelectorAll("details").forEach(d => { d.open = true; })'
     )
-    for theme in ('light', 'dark'):
-        tab.emulate_media(color_scheme=theme)
-        assert tab.evaluate('document.documentElement.scrollWidth <= innerWidth')
-        assert tab.evaluate(LOW_CONTRAST) == []
-    # The check can fail.
-    tab.evaluate('document.querySelector("h1").style.color = "#777"')
-    assert len(tab.evaluate(LOW_CONTRAST)) == 1
-
-
-# Every text against the colour behind it (WCAG AA: 4.5 to 1).
-LOW_CONTRAST = """(() => {
-  const canvas = document.createElement('canvas')
-    .getContext('2d', {willReadFrequently: true});
-  const rgba = (colour) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data];
-  };
-  const light = (rgb) => {
-    const [r, g, b] = rgb.map(v => v / 255)
-      .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
-    return .2126 * r + .7152 * g + .0722 * b;
-  };
-  const behind = (e) => {
-    for (; e; e = e.parentElement) {
-      const colour = rgba(getComputedStyle(e).backgroundColor);
-      if (colour[3] === 255) return colour;
-    }
-  };
-  const own = (e) => [...e.childNodes]
-    .map(n => n.nodeType === 3 ? n.data.trim() : '').join('');
-  const bad = [];
-  for (const e of document.querySelectorAll('body *')) {
-    const text = own(e);
-    const silent = ['SCRIPT', 'OPTION', 'title', 'desc'].includes(e.tagName);
-    if (!text || silent || !e.checkVisibility()) continue;
-    const style = getComputedStyle(e);
-    const pair = [rgba(e.ownerSVGElement ? style.fill : style.color), behind(e)];
-    const [a, b] = pair.map(c => light(c.slice(0, 3)) + .05).sort((x, y) => y - x);
-    const ratio = a / b;
-    if (ratio < 4.5) bad.push(`${e.tagName} ${text.slice(0, 30)}: ${ratio.toFixed(2)}`);
-  }
-  return bad;
-})()"""
-
-
-@pytest.mark.parametrize('name', ['anchors', 'scan'])
-def test_the_first_table_fits_on_a_phone_and_the_page_is_short(name, open_tab, pages):
-    tab = open_tab(pages[name], *SIZES['phone'])
-    table = tab.locator('.counts').evaluate('e => e.getBoundingClientRect().right')
-    assert table <= 390
-    assert tab.evaluate('document.documentElement.scrollHeight') < 14_000
+    assert tab.evaluate('document.documentElement.scrollWidth <= innerWidth')
 
 
 def test_each_setting_has_a_panel_so_that_cells_pool_seeds_alone(tab):
@@ -113,13 +34,6 @@ def test_each_setting_has_a_panel_so_that_cells_pool_seeds_alone(tab):
     assert captions == ['exception trained', 'exception unseen']
     assert tab.locator(CELL).count() == 2 * 2 * len(samples.GAMMAS)
     assert tab.locator('#controls .filter').count() == 1  # the seed
-    label = tab.locator(find_cell(1, 2, 2)).get_attribute('aria-label')
-    assert label.startswith(
-        'depth 1, γ 0.6 (0.21 at width 400), exception trained; com'
-    )
-    assert (
-        tab.locator('#grid thead .interval').first.inner_text() == '0.10 at width 400'
-    )
 
 
 def test_a_click_chooses_a_network_and_a_link_opens_it(tab, open_tab):
@@ -184,9 +98,6 @@ def test_what_is_wrong_with_a_network_is_said_and_marked(tab, open_tab):
 def test_every_picture_has_words(tab):
     unnamed = ('svg[role=img]:not([aria-label], [aria-labelledby])', 'img:not([alt])')
     assert tab.locator(f'main :is({", ".join(unnamed)})').count() == 0
-    tab.click(find_cell(1, 2, 1))
-    flow = tab.locator('#detail svg.chart').nth(3).get_attribute('aria-label')
-    assert 'in layer 1 the last token attends most to the' in flow
 
 
 @pytest.mark.parametrize('name', ['anchors_attacked', 'scan_attacked'])
@@ -218,7 +129,8 @@ def test_the_page_of_another_task_has_its_own_measures(open_tab, pages):
 
 def test_numbers_are_opened_and_copied_by_keyboard(tab):
     """Where the browser refuses to copy, they are shown selected."""
-    refuse_copying(tab)
+    refuse = 'navigator.clipboard.writeText = () => Promise.reject(new Error())'
+    tab.evaluate(f'() => {{ {refuse}; }}')
     tab.focus('.figure-numbers summary')
     tab.keyboard.press('Enter')
     assert '9,999' in tab.locator('.figure-numbers').first.inner_text()
@@ -226,24 +138,17 @@ def test_numbers_are_opened_and_copied_by_keyboard(tab):
     tab.keyboard.press('Enter')
     tab.wait_for_selector('#copied[open]')
     assert tab.input_value('#copied textarea') == samples.NUMBERS['text']
-    tab.click('#copied button')
-    tab.click('.counts + .copy')
-    tab.wait_for_selector('#copied[open]')
-    rows = [line.split('\t') for line in tab.input_value('textarea').splitlines()]
-    assert {len(row) for row in rows} == {9}  # name, all, 3 gammas, 2 depths, 2 more
 
 
-def test_it_prints_white_and_unfolded_and_returns(tab):
-    tab.click('#theme')  # dark
-    assert tab.inner_text('#theme') == 'Light'
+def test_it_prints_light_and_unfolded_and_returns(tab):
+    theme = 'document.documentElement.dataset.theme'
+    tab.click('#theme')
     tab.emulate_media(media='print')
     tab.evaluate('dispatchEvent(new Event("beforeprint"))')
-    colour = tab.evaluate('getComputedStyle(document.body).backgroundColor')
-    assert colour == 'rgb(253, 253, 251)'
+    assert tab.evaluate(theme) == 'light'
     for hidden in ('nav', '#ask', '.networks', '.copy', '#controls'):
         assert not tab.locator(hidden).first.is_visible()
     for shown in ('#sides h3', '.picture img', '#provenance dl'):
         assert tab.locator(shown).first.is_visible()
-    tab.emulate_media(media='screen')
     tab.evaluate('dispatchEvent(new Event("afterprint"))')
-    assert tab.evaluate('document.documentElement.dataset.theme') == 'dark'
+    assert tab.evaluate(theme) == 'dark'

@@ -202,7 +202,3 @@ def test_a_gamma_that_is_a_factor_has_no_equivalent(tmp_path):
     members = frame.read_members(run)
     assert members.gamma_at_400.isna().all()
     assert words.AXES['gamma'] not in words.explain_axes(run)
-    by_width = {'static_axes': (('model.width', (64, 400)),), 'model__init': 'scale'}
-    run = open_planted(tmp_path / 'widths', {}, **by_width)
-    assert frame.read_members(run).gamma_at_400.isna().all()
-    assert name_value(run, 'gamma', 0.8) == 'γ 0.8'

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from analysis.drawing.style import COLOURS, ROLES
 from analysis.report import page, words
 from tests.support.pages import samples
 
@@ -32,6 +31,14 @@ def test_nothing_is_loaded_from_anywhere(payload):
     assert 'unsafe' not in html
 
 
+def test_the_navigation_leads_to_headings(payload):
+    html = page.render(payload)
+    targets = re.findall(r'href="#([^"]+)"', html)
+    assert len(targets) >= 5
+    for target in targets:
+        assert f' id="{target}"' in html, target
+
+
 def test_missing_numbers_are_null_and_points_stay_exact(payload):
     payload['data']['members'][0]['point']['gamma'] = 0.123456789
     payload['data']['members'][0]['train_loss'] = [math.nan, math.inf, 0.123, None]
@@ -50,29 +57,6 @@ def test_a_hostile_name_ends_no_element_and_fills_no_placeholder(payload):
     )
 
 
-def test_colours_are_those_of_the_figures():
-    """The dark theme has a lighter blue; black on white is the ink of the theme."""
-    style = page.join_files('styles', page.STYLES, 'css').lower()
-    style = style.replace('#999;', '#999999;')
-    expected = {}
-    for solution, colour in COLOURS.items():
-        expected[solution.replace(' ', '-')] = colour
-    for role, colour in ROLES.items():
-        if role not in ('last', 'noise'):
-            expected[f'role-{role}'] = colour
-    for name, colour in expected.items():
-        assert re.search(rf'{name}\b.{{0,30}}{colour.lower()}', style), name
-
-
 def test_the_drawing_of_the_task_is_that_of_the_gallery():
     drawing = (words.WEB / 'task.svg').read_text()
     assert (samples.GALLERY / 'task.svg').read_text() == drawing
-
-
-def test_pictures_have_sizes_so_that_the_page_does_not_move(payload):
-    html = page.render(payload)
-    pictures = re.findall(r'<img [^>]*src="data:image/png[^>]*>', html)
-    assert len(pictures) == 2
-    for picture in pictures:
-        assert 'width="2000" height="1000"' in picture
-    assert 'loading=' not in html and 'smooth' not in html

@@ -103,41 +103,30 @@ def test_a_click_asks_for_the_unseen_pair_and_for_the_exception(tab):
     )
 
 
-def name_meaning(engine, rules: dict, ask: dict, answer: int) -> str:
-    """What the page calls an answer."""
+P1 = AnchorsConfig()
+BOTH = AnchorsConfig(noninferential=((3, 4, -6), (4, 3, -6)))
+
+
+@pytest.mark.parametrize(
+    ('task', 'pair', 'shift', 'expected'),
+    [
+        (P1, [4, 3], -10, 'composed'),
+        (P1, [4, 3], -6, 'symmetric'),
+        (P1, [4, 3], 6, "another pair's"),  # (1, 2)
+        (P1, [4, 3], 17, "no pair's"),
+        (P1, [3, 4], -6, 'as trained'),
+        (P1, [3, 4], -10, 'composed'),
+        (P1, [1, 2], 6, 'as trained'),
+        # As trained only if it was; also where the reverse has the same exception.
+        (AnchorsConfig(exception='unseen'), [3, 4], -6, "no pair's"),
+        (BOTH, [3, 4], -6, 'as trained'),
+    ],
+)
+def test_the_meaning_of_an_answer(engine, task, pair, shift, expected):
+    asked = json.dumps([describe_task(task), {'key': 60, 'pair': pair}, 60 + shift])
     code = page.join_files('scripts', ('playground/rules',), 'js')
-    asked = json.dumps([rules, ask, answer])
-    return engine.evaluate(
-        f'(() => {{ {code}; return meaningOf(...{asked}).name; }})()'
-    )
-
-
-def test_the_meaning_of_every_answer(engine):
-    """By hand: of the pair (4, 3), of the exception, and of a trained pair."""
-    rules = samples.make_playground()['tasks'][0]
-    cases = (
-        ([4, 3], 6, 'composed'),
-        ([4, 3], 11, 'symmetric'),
-        ([4, 3], 13, "another pair's"),  # (1, 2) is x + 4
-        ([4, 3], 19, "no pair's"),
-        ([3, 4], 11, 'as trained'),
-        ([3, 4], 6, 'composed'),
-        ([1, 2], 13, 'as trained'),
-    )
-    for pair, answer, expected in cases:
-        found = name_meaning(engine, rules, {'key': 9, 'pair': pair}, answer)
-        assert found == expected, (pair, answer)
-
-
-def test_an_answer_is_as_trained_only_if_it_was_trained(engine):
-    """The exception unseen; and a pair whose reverse has the same exception."""
-    both = ((3, 4, -6), (4, 3, -6))
-    for task, expected in (
-        (AnchorsConfig(exception='unseen'), "no pair's"),
-        (AnchorsConfig(noninferential=both), 'as trained'),
-    ):
-        ask = {'key': 60, 'pair': [3, 4]}
-        assert name_meaning(engine, describe_task(task), ask, 54) == expected
+    script = f'(() => {{ {code}; return meaningOf(...{asked}).name; }})()'
+    assert engine.evaluate(script) == expected
 
 
 def test_the_weight_of_an_edge_is_a_share(engine):
@@ -160,17 +149,6 @@ return Object.fromEntries(edges.map((e) => [e.name, e.weight])); }})()"""
     assert weights['0 key noise'] == pytest.approx(1 / 8)
     assert weights['0 noise key'] == pytest.approx(1 / 2)
     assert weights['0 key anchor_1'] == pytest.approx(1 / 3)
-
-
-def test_networks_are_chosen_by_their_full_names(tab):
-    names = tab.locator('#a-network option').all_inner_texts()
-    assert len(names) == len(samples.ASKED)
-    assert names[0].startswith(f'{START} (')
-    tab.select_option('#a-network', index=3)
-    answers = read_answers(tab)
-    title = 'depth 2, exception trained, γ 0.9 (0.31 at width 400), seed 1'
-    assert tab.locator('#sides h3').first.inner_text() == title
-    assert answers == compute_answers(read_tokens(tab), (3, 1))
 
 
 def test_an_edge_is_cut_by_click_key_and_finger(tab):

@@ -41,6 +41,9 @@ def test_emb_mlp_velocity_is_minus_the_gradient_at_a_small_start(
         predicted = predict(experiment, params)
         assert relative_error(-gradient['W_embed'], predicted) < tolerance
     assert relative_error(gradient['W_embed'], predicted) > 1.9  # the sign counts
+    start = Member(experiment, params, {'seed': 1}, 0)
+    found = predictions.predict_cosines(start, np.arange(3, 5), 'reasoning')
+    np.testing.assert_allclose(found['matrices'], cosines(predicted[3:5]))
 
 
 def test_one_layer_velocity_is_minus_the_gradient_at_a_small_start():
