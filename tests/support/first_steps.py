@@ -5,10 +5,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from anchorjax.task import Task
 
 from anchorjax.experiment import Experiment
 from anchorjax.grid import HParams
+from anchorjax.tasks import Task
 from anchorjax.training.step import TrainState, init_member, train_step
 
 HPARAMS = HParams(
