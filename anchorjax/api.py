@@ -109,7 +109,7 @@ def train(
             is_too_late = True
     prepared = prepare(experiment, workdir, shard)
     workdir, begun = prepared.workdir, prepared.folder
-    if prepared.is_finished:
+    if begun is not None and prepared.is_finished:
         _warn_of_code(begun, warn)
         with hold_shard(begun, shard):
             pass  # removes what killed jobs left
@@ -126,7 +126,7 @@ def train(
     if mesh is None:
         mesh = make_mesh(batch_devices=experiment.train.batch_devices)
     if device_bytes is None:
-        device_bytes = min(hosts.gather(memory.device_bytes(mesh)))
+        device_bytes = float(min(hosts.gather(memory.device_bytes(mesh))))
     before = begun.environments if begun else ()
     environment = describe_environment(experiment, mesh, device_bytes, before)
     environment = add_data(environment, experiment)

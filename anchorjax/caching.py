@@ -49,7 +49,8 @@ def cache(
         @functools.lru_cache(maxsize)
         def call(*keys: Any, **named: Any) -> Result:
             values = {name: _find_value(key) for name, key in named.items()}
-            return fn(*map(_find_value, keys), **values)
+            plain: Callable[..., Result] = fn
+            return plain(*map(_find_value, keys), **values)
 
         @functools.wraps(fn)
         def find_or_call(*arguments: Any, **named: Any) -> Result:

@@ -8,6 +8,7 @@ import pathlib
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
 from types import NoneType
 from typing import (
     Annotated,
@@ -20,7 +21,6 @@ from typing import (
 )
 
 import jax
-import jaxlib
 
 from anchorjax import config, files
 from anchorjax.errors import CliError, ConfigError, UserError, is_temporary, nearest
@@ -94,7 +94,8 @@ def run_command(command: Callable[[], None]) -> None:
     may be γ where the terminal knows ASCII alone: '\\u03b3' then.
     """
     _open_closed_streams()
-    sys.stdout.reconfigure(errors='backslashreplace')
+    stdout: Any = sys.stdout
+    stdout.reconfigure(errors='backslashreplace')
     with contextlib.redirect_stderr(LossyStream(sys.stderr)):
         _run(command)
 
@@ -253,7 +254,7 @@ def sweep_parser(**kwargs: str) -> Parser:
     text = '--config.x.y=z sets a field; --config FILE --help lists all of them'
     parser = Parser(epilog=text, add_help=False, **kwargs)
     add = parser.add_argument
-    switch = {'action': 'store_true'}
+    switch: dict[str, Any] = {'action': 'store_true'}
     add('-h', '--help', action=_Help, nargs=0, help='show this text and exit')
     add('--workdir', type=check_folder, help='default: runs/<config name>')
     add('--dry_run', help='print the plan and exit', **switch)
@@ -365,9 +366,10 @@ def parse_positive(text: str) -> float:
 
 def use_compilation_cache() -> None:
     """Keeps compiled programs on disk, in one folder per jaxlib version and CPU."""
-    if jax.config.jax_compilation_cache_dir:
+    settings: Any = jax.config  # its fields are made when it is imported
+    if settings.jax_compilation_cache_dir:
         return
-    name = f'jaxlib-{jaxlib.__version__}-{cpu_fingerprint()}'
+    name = f'jaxlib-{version("jaxlib")}-{cpu_fingerprint()}'
     home = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
     folder = pathlib.Path(home) / 'anchorjax' / name
     jax.config.update('jax_compilation_cache_dir', str(folder))

@@ -138,7 +138,7 @@ def write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
 
     def write(temporary: pathlib.Path) -> None:
         with open(temporary, 'wb') as f:
-            np.savez(f, **arrays)
+            np.savez(f, allow_pickle=False, **arrays)
 
     write_atomic(path, write)
 

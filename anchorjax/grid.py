@@ -32,17 +32,20 @@ MOST_BOUNDS = 4
 INIT, DATA, ORDER = 0, 1, 2  # purposes of a member's random keys
 
 
+Leaf = Any  # an array of NumPy, or of JAX where it is traced
+
+
 @struct.dataclass
 class HParams:
     """What differs between members of one program; leaves [M], or scalars for one."""
 
-    gamma: np.ndarray  # initialization rate: std = d_in ** -gamma
-    learning_rate: np.ndarray  # peak of the schedule
-    weight_decay: np.ndarray  # decoupled, per unit of learning rate
-    seed: np.ndarray  # int32: data set, order of examples and initialization
+    gamma: Leaf  # initialization rate: std = d_in ** -gamma
+    learning_rate: Leaf  # peak of the schedule
+    weight_decay: Leaf  # decoupled, per unit of learning rate
+    seed: Leaf  # int32: data set, order of examples and initialization
     # [MOST_BOUNDS] int32: weight decay acts in steps [w[0], w[1]) and [w[2], w[3]);
     # None: in all, and the program has no windows.
-    decay_window: np.ndarray | None = None
+    decay_window: Leaf | None = None
 
 
 def random_key(seed: int | jax.Array, purpose: int) -> jax.Array:

@@ -131,7 +131,8 @@ def _check_bounds(value: float, bounds: tuple[Bound, ...], field: str) -> None:
     for bound in bounds:
         require(bound.compare(value, bound.limit), field, value, allowed)
         if isinstance(value, float):  # 1 - 1e-9 is below 1, and as float32 it is 1
-            is_allowed = bound.compare(np.float32(value), np.float32(bound.limit))
+            limit = float(np.float32(bound.limit))
+            is_allowed = bound.compare(float(np.float32(value)), limit)
             require(is_allowed, field, value, f'{allowed} in float32')
 
 

@@ -91,7 +91,7 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
       ConfigError: there is no such field (the line has the nearest name), or the text
         cannot be read as a value of its type.
     """
-    node = config
+    node: Any = config
     for part in path.split('.'):
         known = list(node) if isinstance(node, ml_collections.ConfigDict) else []
         if part not in known:

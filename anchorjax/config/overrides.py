@@ -112,7 +112,8 @@ def _check(config: ml_collections.ConfigDict, path: str) -> Any:
     """The value of a field, of its declared type; ConfigError if it is not."""
     group, _, name = path.partition('.')
     hint = declared_fields(_GROUPS[group])[name]
-    return check_value(config[group][name], hint, path)
+    fields: Any = config[group]
+    return check_value(fields[name], hint, path)
 
 
 def _describe(path: str, value: Any, fitted: Mapping[str, Any]) -> list[str]:

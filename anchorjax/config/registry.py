@@ -87,6 +87,7 @@ def import_file(path: str | pathlib.Path) -> ModuleType:
     `sweeps.code` finds its source.
     """
     spec = importlib.util.spec_from_file_location(str(path), path)
+    assert spec is not None and spec.loader is not None  # of a path there is one
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:

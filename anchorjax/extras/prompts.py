@@ -206,7 +206,7 @@ _CALCULATION = rf'(?:{_OPERATOR}|[()\d\s])+=[\s*`$]*'  # with its '='
 # At the very start, perhaps after '=' or in Markdown; '1. First ...' begins a list, and
 # an arrow leads from what was asked.
 _FIRST = re.compile(
-    rf'[\s=*`$"\'>]*{_NUMBER}(?![.)]\s+\w|\s*(?:->|\N{{RIGHTWARDS ARROW}}))'
+    r'[\s=*`$"\'>]*' + _NUMBER + r'(?![.)]\s+\w|\s*(?:->|\N{RIGHTWARDS ARROW}))'
 )
 _CALCULATED = re.compile(rf'{_CALCULATION}{_NUMBER}[\s*`$]*\.?\s*')
 # A number of another equation, 'the value of (3, 4, 50)', has commas after it.

@@ -286,7 +286,8 @@ class GPT2(nn.Module):
 
         @jax.checkpoint
         def run_block(x_BTD: jax.Array, params: Any) -> tuple[jax.Array, None]:
-            return block.apply({'params': params}, x_BTD).X_do, None
+            activations: Any = block.apply({'params': params}, x_BTD)
+            return activations.X_do, None
 
         def stack(*leaves: jax.Array) -> jax.Array:
             return jnp.stack(leaves)

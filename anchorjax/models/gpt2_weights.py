@@ -249,14 +249,17 @@ def _strip(state: State) -> dict[str, np.ndarray]:
         if not short.endswith(_BUFFERS):
             stripped[short] = array
     head = stripped.pop(_HEAD, None)
-    if head is not None and not np.array_equal(head, stripped.get('wte.weight')):
+    if head is not None and not np.array_equal(
+        head, stripped.get('wte.weight', np.nan)
+    ):
         raise UserError(f'{_HEAD} is not the embedding: this head is not tied')
     return stripped
 
 
 def _require_shapes(params: Any, expected: Any) -> None:
-    flat = flatten_dict(params, sep='/')
-    for name, leaf in flatten_dict(expected, sep='/').items():
+    flat: dict[str, Any] = flatten_dict(params, sep='/')
+    leaves: dict[str, Any] = flatten_dict(expected, sep='/')
+    for name, leaf in leaves.items():
         if flat[name].shape != leaf.shape:
             hint = ''
             if name == 'W_embed':

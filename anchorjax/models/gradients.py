@@ -5,17 +5,17 @@ the dtype of `x`, float32 or bfloat16; parameters, their gradients and all sums 
 statistics are float32. A test compares the gradients with float64.
 """
 
-import functools
-
 import jax
 import jax.numpy as jnp
 from jax.typing import DTypeLike
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
-def multiply(x: jax.Array, W: jax.Array, dtype: DTypeLike) -> jax.Array:
+def _multiply(x: jax.Array, W: jax.Array, dtype: DTypeLike) -> jax.Array:
     """x [N, D] @ W [D, F] -> [N, F] in `dtype`; W is float32."""
     return jnp.matmul(x, W.astype(x.dtype), preferred_element_type=dtype)
+
+
+multiply = jax.custom_vjp(_multiply, nondiff_argnums=(2,))
 
 
 def _multiply_forward(x: jax.Array, W: jax.Array, dtype: DTypeLike) -> tuple:

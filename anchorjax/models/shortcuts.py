@@ -38,7 +38,7 @@ class Embedded(NamedTuple):
         tables = []
         for table in (self.W_embed, self.W_pos):
             tables.append(multiply(table.astype(self.dtype), W, jnp.float32))
-        return Embedded(self.tokens_BT, *tables, self.dtype).rows()
+        return self._replace(W_embed=tables[0], W_pos=tables[1]).rows()
 
 
 def project(

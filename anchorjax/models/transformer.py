@@ -152,7 +152,7 @@ def _scale(
     """gamma is a factor of the usual d_in^-1/2."""
     matrix = gamma_normal(0.5, scale=gamma)
     kinds = ('qk', 'v', 'attn_out', 'mlp_in', 'mlp_out', 'unembed')
-    matrices = dict.fromkeys(kinds, matrix)
+    matrices: dict[str, Initializer] = dict.fromkeys(kinds, matrix)
     matrices['embed'] = gamma_normal(0.5, d=config.width, scale=gamma)
     return matrices
 

@@ -17,7 +17,7 @@ from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import models
 from anchorjax.errors import UserError, require, require_names
-from anchorjax.models.transformer import TransformerConfig
+from anchorjax.models.transformer import Activation, Norm, TransformerConfig
 from anchorjax.official import torch_files
 
 State = Mapping[str, np.ndarray]  # a state dict, its tensors as arrays
@@ -63,8 +63,8 @@ class OfficialModel(NamedTuple):
 def load_weights(
     path: str | pathlib.Path,
     heads: int = 1,
-    norm: str | None = None,
-    activation: str | None = None,
+    norm: Norm | None = None,
+    activation: Activation | None = None,
 ) -> OfficialModel:
     """`from_state_dict` of a file written by torch.save; code in the file is never run.
 
@@ -82,8 +82,8 @@ def load_weights(
 def from_state_dict(
     state: State,
     heads: int = 1,
-    norm: str | None = None,
-    activation: str | None = None,
+    norm: Norm | None = None,
+    activation: Activation | None = None,
 ) -> OfficialModel:
     """The model of a state dict; its sizes are inferred from the shapes.
 
@@ -109,7 +109,7 @@ def from_state_dict(
 
 
 def _infer_config(
-    state: State, heads: int, norm: str | None, activation: str | None
+    state: State, heads: int, norm: Norm | None, activation: Activation | None
 ) -> TransformerConfig:
     """Config from the shapes of the four matrices that together show every size."""
     width = _matrix_shape(state, 'W_embed')[1]

@@ -53,11 +53,11 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     for chunk in folder.chunks:
         part = _read_chunk(folder, chunk, tasks[chunk.cohort.name])
         parts.append(part.reindex(labels))
-    members = xr.concat(parts, 'member')
+    members: Any = xr.concat(parts, 'member')
     shape = tuple(len(values) for values in axes.values())
     variables = {}
     for name, values in members.items():
-        cube = values.values.reshape(*shape, *values.shape[1:])
+        cube = values.to_numpy().reshape(*shape, *values.shape[1:])
         variables[name] = ((*axes, *values.dims[1:]), cube)
     coordinates = {}
     for axis, values in axes.items():
@@ -151,7 +151,7 @@ def _require_curves_of(
     expected, found = {}, {}
     for name, shape in record_shapes(task)._asdict().items():
         expected[name] = (len(steps), folder.chunk_size, *shape)
-        found[name] = np.shape(curves.get(name))
+        found[name] = curves[name].shape if name in curves else None
     path = chunk.folder.path / 'curves.npz'
     is_same = found == expected and np.array_equal(curves['steps'], steps)
     if not is_same:

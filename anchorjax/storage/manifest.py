@@ -98,8 +98,9 @@ def begin_or_resume(
             return
         if known and not allow_change:
             # Code that was edited before anything was trained with it mixes nothing.
-            field, _, _ = _find_difference(known[-1], environment)
-            if _has_begun(workdir) or not field.startswith('code.'):
+            difference = _find_difference(known[-1], environment)
+            is_code = difference is not None and difference[0].startswith('code.')
+            if _has_begun(workdir) or not is_code:
                 refuse_environment(workdir, known[-1], environment)
         entries = (*manifest.environments, _new_entry(environment))
         _write(workdir, manifest._replace(environments=entries))
@@ -182,11 +183,12 @@ def refuse_environment(
     )
 
 
-def describe_changed_code(theirs: Environment, ours: Environment) -> str:
+def describe_changed_code(theirs: Environment | None, ours: Environment) -> str:
     """'a.py, b.py and 3 more files': the sources that differ; '' if none does."""
+    known = theirs.code if theirs else {}
     paths = []
-    for path in sorted({*theirs.code, *ours.code}):
-        if theirs.code.get(path) != ours.code.get(path):
+    for path in sorted({*known, *ours.code}):
+        if known.get(path) != ours.code.get(path):
             paths.append(path)
     if len(paths) <= _MOST_FILES + 1:
         return brief(', '.join(paths))
@@ -201,9 +203,10 @@ def _find_difference(
 
     See `_first_difference`; a field of the code is 'code.anchorjax/grid.py'.
     """
-    values = [dataclasses.asdict(e) if e else {} for e in (theirs, ours)]
-    codes = [{'code': of_one.pop('code', {})} for of_one in values]
-    return _first_difference(*values) or _first_difference(*codes)
+    known = dataclasses.asdict(theirs) if theirs else {}
+    own = dataclasses.asdict(ours)
+    codes = {'code': known.pop('code', {})}, {'code': own.pop('code')}
+    return _first_difference(known, own) or _first_difference(*codes)
 
 
 def _has_begun(workdir: pathlib.Path) -> bool:
@@ -219,6 +222,7 @@ def _require_same(
     values = [_describe(experiment) for experiment in (theirs, ours)]
     theirs_json, ours_json = json.loads(json.dumps(values))
     difference = _first_difference(theirs_json, ours_json)
+    assert difference is not None  # they are not equal
     field, theirs_value, ours_value = difference
     differs = brief(f'{field} = {theirs_value!r}, the config has {ours_value!r}')
     raise StoreError(

@@ -234,7 +234,7 @@ def _tabulate_members(run: Run) -> pd.DataFrame:
     task = run.experiment.task.make()
     is_text = not task.last_only
     if is_text:
-        place = table.columns.get_loc('train_loss') + 1
+        place = table.columns.tolist().index('train_loss') + 1
         table.insert(place, 'train_perplexity', np.exp(table.train_loss))
     for eval_set in results.eval_set.values:
         loss = results.eval_set_loss.sel(eval_set=eval_set)
@@ -256,10 +256,10 @@ def _add_own_columns(
     run: Run, results: xr.Dataset, table: pd.DataFrame
 ) -> pd.DataFrame:
     """The table with what `Task.describe_members` of each cohort adds to its rows."""
-    parts = []
+    parts: list[pd.DataFrame] = []
     first = 0
     for cohort in run.experiment.cohorts():
-        members = table[first : first + cohort.size]
+        members = table.iloc[first : first + cohort.size]
         first += cohort.size
         describe = run.folder.cohorts[cohort.name].task.make().describe_members
         if describe is not None:

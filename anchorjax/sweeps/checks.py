@@ -7,10 +7,11 @@ beyond the vocabulary, and takes the label -1 for the last token.
 import hashlib
 from typing import Annotated, Any
 
-import flax
+import flax.errors
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from anchorjax import numerics
 from anchorjax.caching import cache
@@ -23,7 +24,7 @@ from anchorjax.tasks import Batch, EvalSets, Task, TaskConfig
 
 _MOST_TOKENS = 2**18  # of the training examples that are looked at
 # Data of a task are looked at once: fast code would take longer to make than to run.
-_COMPILER = {'xla_backend_optimization_level': 0}
+_COMPILER: dict[str, Any] = {'xla_backend_optimization_level': 0}
 # Of examples: they are numbered in int32.
 _NUMBER = Annotated[int, at_least(1), at_most(2**31 - 1)]
 _DRAWN_ELSEWHERE = (
@@ -198,15 +199,17 @@ def _check_roles(task: Task, tokens_BT: np.ndarray) -> None:
     _check_range('Task.roles', roles_BT, len(task.role_names), 'Task.role_names')
 
 
-def _check_range(name: str, values: np.ndarray, end: int, bound: str) -> None:
+def _check_range(name: str, values: ArrayLike, end: int, bound: str) -> None:
+    values = np.asarray(values)
     outside = values[(values < 0) | (values >= end)]
     value = outside.flat[0].item() if outside.size else None
     require(value is None, name, value, f'from 0 to {end - 1}, by {bound}')
 
 
-def _check_weights(name: str, weights: np.ndarray | None) -> None:
+def _check_weights(name: str, weights: ArrayLike | None) -> None:
     if weights is None:
         return
+    weights = np.asarray(weights)
     wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
     value = wrong.flat[0].item() if wrong.size else None
     require(value is None, name, value, 'at least 0 and finite')

@@ -5,6 +5,7 @@ import math
 from typing import Any, NamedTuple
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
@@ -51,7 +52,8 @@ def _count_step(
     tokens_BT = jax.ShapeDtypeStruct(shape, jnp.int32)
 
     def compute_logits(tokens_BT: jax.Array, params: Any) -> jax.Array:
-        return module.apply({'params': params}, tokens_BT, last_only).logits
+        activations: Any = module.apply({'params': params}, tokens_BT, last_only)
+        return activations.logits
 
     def differentiate(params: Any, tokens_BT: jax.Array) -> tuple[Any, Any]:
         of_params = functools.partial(compute_logits, tokens_BT)

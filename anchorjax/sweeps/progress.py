@@ -65,7 +65,8 @@ class Progress:
 
     def _sum_recent(self) -> tuple[float, float, float]:
         sums = np.sum(self.recent, axis=0) if self.recent else (0.0, 0.0, 0.0)
-        return tuple(float(total) for total in sums)
+        steps, operations, seconds = map(float, sums)
+        return steps, operations, seconds
 
 
 def count_progress(

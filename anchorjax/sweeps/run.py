@@ -97,7 +97,9 @@ def train_chunk(
     Errors as `run_sweep`.
     """
     of_cohort = folder.cohorts[chunk.cohort.name]
-    trainer = get_trainer(of_cohort, mesh, folder.environment.lanes)
+    environment = folder.environment
+    assert environment is not None  # this process trains
+    trainer = get_trainer(of_cohort, mesh, environment.lanes)
     record_steps, train = folder.experiment.record_steps, trainer.experiment.train
     size = folder.chunk_size
     hparams = chunk_hparams(chunk.cohort, chunk.index, size)
@@ -233,7 +235,9 @@ def chunk_hparams(cohort: Cohort, index: int, size: int) -> HParams:
 
 def _require_same_environment(folder: SweepFolder, waiting: list[Chunk]) -> None:
     """Raises StoreError if members were last trained in another environment."""
-    ours = folder.environments.index(folder.environment)
+    environment = folder.environment
+    assert environment is not None  # this process trains
+    ours = folder.environments.index(environment)
     for chunk in waiting:
         history = chunk.folder.environments()
         if not history:
@@ -242,4 +246,4 @@ def _require_same_environment(folder: SweepFolder, waiting: list[Chunk]) -> None
         if last != ours:
             is_known = last < len(folder.environments)
             theirs = folder.environments[last] if is_known else None
-            refuse_environment(chunk.folder.path, theirs, folder.environment)
+            refuse_environment(chunk.folder.path, theirs, environment)

@@ -100,11 +100,11 @@ def is_half_and_half(by_position: np.ndarray) -> np.ndarray:
       by_position: agreement [..., 2, position] with UNSEEN_MAPPINGS; NaN: never asked
         there.
     """
-    is_solved = np.float32(by_position) >= SOLVED
+    is_solved = np.asarray(by_position, np.float32) >= SOLVED
     is_asked = np.isfinite(by_position).all(-2)
     is_solved_by_one = (is_solved.any(-2) | ~is_asked).all(-1)
     is_each_used = is_solved.any(-1).all(-1)
-    return is_solved_by_one & is_each_used
+    return np.asarray(is_solved_by_one & is_each_used)
 
 
 def name_thirds(solutions: pd.Series, answers: pd.Series) -> pd.Series:

@@ -5,6 +5,7 @@ import os
 import pathlib
 import platform
 import subprocess
+from typing import Any
 
 import jax
 import numpy as np
@@ -24,7 +25,8 @@ def use_every_core() -> None:
     """
     flags = os.environ.get('XLA_FLAGS', '')
     is_chosen = 'xla_force_host_platform_device_count' in flags
-    if not is_chosen and jax.config.jax_num_cpu_devices < 0:
+    settings: Any = jax.config  # its fields are made when it is imported
+    if not is_chosen and settings.jax_num_cpu_devices < 0:
         jax.config.update('jax_num_cpu_devices', len(os.sched_getaffinity(0)))
 
 
@@ -38,7 +40,7 @@ def cpu_fingerprint() -> str:
     return _short_hash('\n'.join(features[:2] or lines))
 
 
-def name_device(device: jax.Device) -> str:
+def name_device(device: Any) -> str:
     """'AMD EPYC', 'NVIDIA H100 80GB HBM3': what JAX calls it, but a CPU by its model.
 
     It is for people alone: two CPUs of one name may have other features; see

@@ -24,7 +24,8 @@ def forward(
 ) -> Activations:
     """The activations of a member; logits at the last position, or at all."""
     module = experiment.model.module(experiment.task.vocab, gamma=0.0)
-    return module.apply({'params': params}, tokens_BT, last_only)
+    activations: Any = module.apply({'params': params}, tokens_BT, last_only)
+    return activations
 
 
 def compute_logits(
@@ -40,4 +41,5 @@ def compute_logits(
       dtype: as in `ModelConfig.module_for_logits`.
     """
     module = experiment.model.module_for_logits(experiment.task.vocab, dtype)
-    return module.apply({'params': params}, tokens_BT, last_only).logits
+    activations: Any = module.apply({'params': params}, tokens_BT, last_only)
+    return activations.logits

@@ -4,6 +4,7 @@ Every random draw depends on (seed, purpose, step) alone, so the state has no ra
 key, and a member that resumes at any step sees the batches it would have seen.
 """
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -138,8 +139,9 @@ def _sum_slices(
 
     def loss_of_slice(params: Any, part: Batch) -> jax.Array:
         share = 1 / slices
-        if batch.weights_BQ is not None:
-            share = part.weights_BQ.sum() / jnp.maximum(batch.weights_BQ.sum(), 1e-9)
+        whole, own = batch.weights_BQ, part.weights_BQ
+        if whole is not None and own is not None:
+            share = own.sum() / jnp.maximum(whole.sum(), 1e-9)
         return share * loss_of(params, part)
 
     def add_slice(sums: tuple, part: Batch) -> tuple[tuple, None]:
@@ -189,7 +191,8 @@ def train_segment(
     task = experiment.task.make()
     data = task.make_data(random_key(hparams.seed, DATA))
     is_new_segment = before == 0
-    state = state.replace(
+    state = dataclasses.replace(
+        state,
         loss_sum=jnp.where(is_new_segment, jnp.float32(0), state.loss_sum),
         norm_sum=jnp.where(is_new_segment, jnp.float32(0), state.norm_sum),
     )

@@ -16,7 +16,7 @@ import io
 import pathlib
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from anchorjax.errors import TemporaryError, UserError, describe_cause, import_extra
 from anchorjax.files import parse_json
@@ -178,7 +178,7 @@ def _list_lines(path: str) -> Iterator[str]:
             place += len(line)
 
 
-def _open_packed(path: str) -> BinaryIO:
+def _open_packed(path: str) -> io.BufferedIOBase:
     """The bytes of a file, unpacked."""
     if '://' in path:
         file = import_extra('fsspec', 'data').open(path, 'rb').open()

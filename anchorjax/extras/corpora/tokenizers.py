@@ -22,7 +22,7 @@ class Tokenizer(NamedTuple):
     """Texts to tokens."""
 
     description: dict[str, Any]  # plain JSON, with `vocab` and `end`, END's token
-    encode: Callable[[list[str]], list[Sequence[int] | np.ndarray]]  # without END
+    encode: Callable[[list[str]], Sequence[Sequence[int] | np.ndarray]]  # without END
 
 
 def load_gpt2(path: pathlib.Path) -> Tokenizer:

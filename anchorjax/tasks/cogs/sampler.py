@@ -166,9 +166,8 @@ class Sampler:
 
     def add_place(self, noun: Noun, depth: int | None = None) -> Noun:
         """The noun phrase with a place; `depth` places, or as many as are drawn."""
-        number = depth
+        number = depth or 1
         if depth is None:
-            number = 1
             while number < _DEEPEST and self.random.random() < _PLACE_OF_PLACE:
                 number += 1
         names, shares = zip(*_PREPOSITIONS.items(), strict=True)

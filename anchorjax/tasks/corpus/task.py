@@ -100,7 +100,7 @@ def find_heldout(config: CorpusConfig) -> np.ndarray:
     )
     new = []
     for number in heldout_N:
-        window = token_files.read_windows(tokens, number, config.seq_len)
+        window = token_files.read_windows(tokens, np.asarray(number), config.seq_len)
         same = np.flatnonzero(first_token_N == window[0])
         for place in range(1, config.seq_len):
             same = same[tokens[same * config.seq_len + place] == window[place]]

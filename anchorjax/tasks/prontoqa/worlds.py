@@ -5,7 +5,7 @@ its stream of random numbers.
 """
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Chain(NamedTuple):
     """Concepts from the root on; each `is a` the one before it."""
 
     concepts: tuple[str, ...]
-    properties: tuple[Statement | None, ...]  # what is said of each
+    properties: tuple[Any, ...]  # a Statement about each; None about the root
 
 
 class Walk(NamedTuple):

@@ -76,7 +76,7 @@ def list_commands() -> tuple[str, ...]:
 @functools.cache
 def _list_verbs() -> tuple[str, ...]:
     """The 34 phrases without twice, thrice, and, after."""
-    verbs = list(UNITS)
+    verbs: list[str] = [*UNITS]
     for unit in (*UNITS, 'turn'):
         for direction in DIRECTIONS:
             verbs.append(f'{unit} {direction}')
