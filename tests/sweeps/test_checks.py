@@ -11,7 +11,7 @@ from flax import linen as nn
 from anchorjax import api, config, models, tasks
 from anchorjax.errors import ConfigError
 from anchorjax.models import Activations, ModelConfig
-from anchorjax.sweeps.checks import require_trainable
+from anchorjax.sweeps.checks import require_model, require_trainable
 from anchorjax.tasks import Batch, EvalSets, Task
 from anchorjax.training.devices import make_mesh
 
@@ -371,3 +371,8 @@ def test_nothing_is_on_disk_when_a_sweep_is_refused(make_experiment, tmp_path):
             make_experiment(task='weights [B]'), tmp_path / 'a', mesh=make_mesh(1)
         )
     assert not (tmp_path / 'a').exists()
+
+
+def test_the_plan_of_a_model_that_breaks_its_contract_is_one_line(make_experiment):
+    with pytest.raises(ConfigError, match=r'must be a module of parameters alone'):
+        require_model(make_experiment(model='dropout'))
