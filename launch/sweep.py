@@ -14,7 +14,7 @@ from anchorjax import api, cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps import plan
-from anchorjax.sweeps.checks import require_models, require_trainable
+from anchorjax.sweeps.checks import require_model, require_trainable
 from anchorjax.sweeps.prepare import prepare, require_disk
 from anchorjax.sweeps.progress import ProgressBar
 from anchorjax.sweeps.shards import parse_shard
@@ -42,7 +42,7 @@ def command() -> None:
     with cli.lose_output(), catch_stop() as should_stop, hosts.silence_others():
         prepared = prepare(experiment, workdir, shard)
         if prepared.folder is None:
-            require_models(experiment)  # which the plan looks into
+            require_model(experiment)  # which the plan looks into
         planned = plan.make_plan(prepared)
         print(planned.text, *plan.describe_data(experiment), sep='\n', flush=True)
         hosts.run_on_first(lambda: require_disk(prepared))

@@ -141,7 +141,7 @@ def ask(
       StoreError: the file is damaged, or has replies to other prompts or settings.
     """
     openai = import_extra('openai', 'prompts')
-    key = os.environ.get('OPENAI_API_KEY') or 'none'  # the package demands one
+    key = os.environ.get('OPENAI_API_KEY') or 'no key'  # the package demands one
     client = openai.OpenAI(base_url=settings['endpoint'], api_key=key)
     known = {row['id']: row for row in read_replies(path)} if path.exists() else {}
     for prompt in prompts:

@@ -44,15 +44,18 @@ def require_trainable(experiment: Experiment) -> None:
     seed = experiment.grid.seed[0]
     for task in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
         _check_task(task, seed)
-    require_models(experiment)
+    for of_cohort in of_cohorts:
+        _check_model(of_cohort.model, of_cohort.task, of_cohort.train.batch_size)
 
 
 @numerics.pin()
-def require_models(experiment: Experiment) -> None:
-    """`require_trainable` of the models alone, of which nothing is computed."""
-    for cohort in experiment.cohorts():
-        of_cohort = experiment.for_cohort(cohort)
-        _check_model(of_cohort.model, of_cohort.task, of_cohort.train.batch_size)
+def require_model(experiment: Experiment) -> None:
+    """`require_trainable` of the model of the first cohort alone: nothing is computed.
+
+    It is asked before a plan, which looks into models.
+    """
+    first = experiment.for_cohort(experiment.cohorts()[0])
+    _check_model(first.model, first.task, first.train.batch_size)
 
 
 @cache()
