@@ -174,14 +174,6 @@ def test_a_ratio_is_of_the_seeds_that_both_groups_have():
     assert [side.mean.mean for side in found.sides] == pytest.approx([0.6, 0.25])
 
 
-def test_a_claim_may_be_about_a_part_of_its_runs():
-    claim = make_claim(above(0))._replace(
-        estimate=claims.level('score', A), where={'rate': 0.2}, note='the paper: 0.6'
-    )
-    (row,) = claims.tabulate([claim], MEMBERS).to_dict('records')
-    assert (row['value'], row['note']) == (0.7, 'the paper: 0.6')
-
-
 def test_a_null_is_of_one_column_alone():
     """What a table of bigrams scores by token is no null of whole answers."""
     members = MEMBERS.assign(null_score=0.1)

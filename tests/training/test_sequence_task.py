@@ -51,13 +51,15 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     data = jax.jit(task.make_data)(jax.random.key(0))
     eval_sets = draw_eval_sets(experiment.task)
 
-    # Answer some of the eval sets as the model does, so that some match.
+    # Some sequences ask for what the model says there, so that some match.
     predictions_PBT = []
     for tokens_BT in eval_sets.tokens_PBT:
         out = cases.run_forward(experiment, params, tokens_BT, last_only=False)
         predictions_PBT.append(np.asarray(out.logits).argmax(-1))
     targets_PRBT = np.array(eval_sets.targets_PRBQ)
-    targets_PRBT[:, 0, ::3] = np.stack(predictions_PBT)[:, ::3]
+    is_asked_PBT = eval_sets.weights_PBQ > 0
+    said_PBT = np.where(is_asked_PBT, predictions_PBT, targets_PRBT[:, 0])
+    targets_PRBT[:, 0, ::3] = said_PBT[:, ::3]
     planted = eval_sets._replace(targets_PRBQ=targets_PRBT)
     planted = jax.tree.map(jnp.asarray, planted)
     task = task._replace(eval_sets=lambda data: planted)

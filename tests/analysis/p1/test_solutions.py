@@ -10,7 +10,6 @@ from analysis.members.lookup import LEVELS, lookup_scores, score_members
 from analysis.p1 import solutions
 from anchorjax.storage.reader import Run
 from anchorjax.training.curves import DEVIATION_LIMIT
-from tests.support.faults import ONE
 from tests.support.planted_results import open_planted
 
 # What three tables (by datum, ordered pair, unordered pair) know of two splits with
@@ -125,11 +124,3 @@ def test_third_solutions_are_named_and_near_answers_counted(tmp_path):
     assert row['within 1'] == '0.14 (0.00–0.50)'  # 0, 0.05, 0, 0.5
     assert row['within 2'] == '0.29 (0.00–1.00)'  # 0, 0.05, 0.1, 1
     assert row['solution (seeds)'] == 'third (2, 4) 2, third (4, 4) 1, other 1'
-
-
-def test_a_third_solution_that_has_not_converged_is_not_named(tmp_path):
-    run = open_planted(tmp_path, {(): {'train_loss': 0.5}}, **ONE)
-    run.results['deviation'][{'offset': DEVIATION_LIMIT + 3}] = 1.0
-    (row,) = solutions.compute(read_members(run)).to_dict('records')
-    assert row['solution (seeds)'] == 'not converged 1'
-    assert row['within 2'] == '0.00'

@@ -21,12 +21,56 @@ def find_cell(panel: int, row: int, column: int) -> str:
 
 @pytest.mark.parametrize('size', SIZES)
 @pytest.mark.parametrize('name', ['anchors', 'anchors_attacked', 'scan'])
-def test_it_is_no_wider_than_the_window(name, size, open_tab, pages):
+def test_it_fits_and_reads_in_both_themes(name, size, open_tab, pages):
     tab = open_tab(pages[name], *SIZES[size])
     tab.evaluate(
         'document.querySelectorAll("details").forEach(d => { d.open = true; })'
     )
-    assert tab.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    for theme in ('light', 'dark'):
+        tab.emulate_media(color_scheme=theme)
+        assert tab.evaluate('document.documentElement.scrollWidth <= innerWidth')
+        assert tab.evaluate(LOW_CONTRAST) == []
+    # The check can fail.
+    tab.evaluate('document.querySelector("h1").style.color = "#777"')
+    assert len(tab.evaluate(LOW_CONTRAST)) == 1
+
+
+# Every text against the colour behind it (WCAG AA: 4.5 to 1).
+LOW_CONTRAST = """(() => {
+  const canvas = document.createElement('canvas')
+    .getContext('2d', {willReadFrequently: true});
+  const rgba = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map(v => v / 255)
+      .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const colour = rgba(getComputedStyle(e).backgroundColor);
+      if (colour[3] === 255) return colour;
+    }
+  };
+  const own = (e) => [...e.childNodes]
+    .map(n => n.nodeType === 3 ? n.data.trim() : '').join('');
+  const bad = [];
+  for (const e of document.querySelectorAll('body *')) {
+    const text = own(e);
+    const silent = ['SCRIPT', 'OPTION', 'title', 'desc'].includes(e.tagName);
+    if (!text || silent || !e.checkVisibility()) continue;
+    const style = getComputedStyle(e);
+    const pair = [rgba(e.ownerSVGElement ? style.fill : style.color), behind(e)];
+    const [a, b] = pair.map(c => light(c.slice(0, 3)) + .05).sort((x, y) => y - x);
+    const ratio = a / b;
+    if (ratio < 4.5) bad.push(`${e.tagName} ${text.slice(0, 30)}: ${ratio.toFixed(2)}`);
+  }
+  return bad;
+})()"""
 
 
 def test_each_setting_has_a_panel_so_that_cells_pool_seeds_alone(tab):
