@@ -64,6 +64,8 @@ def test_every_member_has_its_own_numbers_and_insides(finished, payload):
         assert shown == pytest.approx(score, rel=1e-3)
         assert member['agreement'][2][1][-1] == pytest.approx(score, rel=5e-3)
         assert np.shape(member['agreement']) == (3, 3, steps)
+        loss = member['numbers']['loss on training examples']
+        assert loss == member['fit_loss'][-1] == member['eval_set_loss'][0][-1]
         depth = member['point']['depth']
         assert np.shape(member['attention']['layers']) == (depth, 4, 4)
         assert np.shape(member['embedding']['xy']) == (80, 2)
