@@ -123,7 +123,7 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     assert text.count('data:image/png;base64,') == 2
     assert 'two snapshots' in text
     assert 'layer = 2' in text
-    assert 'undecided' not in text and 'are about other runs' in text
+    assert 'no number for any' in text and 'are about other runs' in text
     assert (tmp_path / 'figures' / 'answers.csv').exists()
 
 
