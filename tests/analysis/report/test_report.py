@@ -65,6 +65,8 @@ def test_every_member_has_its_own_numbers_and_insides(finished, payload):
         assert shown == pytest.approx(score, rel=1e-3)
         assert member['agreement'][2][1][-1] == pytest.approx(score, rel=5e-3)
         assert np.shape(member['agreement']) == (3, 3, steps)
+        loss = member['numbers']['loss on training examples']
+        assert loss == member['fit_loss'][-1] == member['eval_set_loss'][0][-1]
         depth = member['point']['depth']
         assert np.shape(member['attention']['layers']) == (depth, 4, 4)
         assert np.shape(member['embedding']['xy']) == (80, 2)
@@ -122,7 +124,7 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     assert text.count('data:image/png;base64,') == 2
     assert 'two snapshots' in text
     assert 'layer = 2' in text
-    assert 'are about other runs' in text
+    assert 'no number for any' in text and 'are about other runs' in text
     assert (tmp_path / 'figures' / 'answers.csv').exists()
 
 
