@@ -227,7 +227,7 @@ def read_rows(paper: str) -> dict[str, Row]:
     return {row['address']: Row(row) for row in table.to_dict('records')}
 
 
-def read_rooms() -> dict[str, SimpleNamespace]:
+def read_packages() -> dict[str, SimpleNamespace]:
     """The rows of all papers by their addresses: p1.fig02.w400_d2.composed."""
     root = SimpleNamespace()
     for paper in PACKAGES:
@@ -294,7 +294,7 @@ def render(page: str) -> str:
     source = (FOLDER / 'sets.j2').read_text() + (FOLDER / TEMPLATES[page]).read_text()
     template = templates.from_string(source)
     tables = {'cells': select_cells, 'gap': subtract_groups, 'effect': read_effect}
-    text = template.render(read_rooms() | tables | _list_contents(page))
+    text = template.render(read_packages() | tables | _list_contents(page))
     return f'{text.rstrip()}\n'
 
 

@@ -12,9 +12,8 @@ from analysis import claims, figure
 from anchorjax.errors import describe_failure
 from anchorjax.storage.reader import Run
 
-# The packages whose claims are about a task; the first one, unless another names the
-# run.
-PACKAGES = {
+# The papers with claims about a task; the first one, unless another names the run.
+PAPERS = {
     'anchors': ('p1', 'p3'),
     'memory_reasoning': ('p2',),
     'mixture': ('p2',),
@@ -56,9 +55,9 @@ def check_claims(run: Run) -> dict[str, Any]:
 def _find_package(run: Run) -> tuple[str, ModuleType | None]:
     """(paper, its claims); (task, None) of a task about which none are checked."""
     task = run.experiment.task.name
-    if task not in PACKAGES:
+    if task not in PAPERS:
         return task.replace('_', ' '), None
-    packages = {paper: figure.import_claims(paper) for paper in PACKAGES[task]}
+    packages = {paper: figure.import_claims(paper) for paper in PAPERS[task]}
     for paper, package in packages.items():
         if claims.find_named(package, run):
             return paper, package

@@ -249,9 +249,9 @@ def _strip(state: State) -> dict[str, np.ndarray]:
         if not short.endswith(_BUFFERS):
             stripped[short] = array
     head = stripped.pop(_HEAD, None)
-    if head is not None and not np.array_equal(
-        head, stripped.get('wte.weight', np.nan)
-    ):
+    embedding = stripped.get('wte.weight')
+    is_tied = embedding is not None and np.array_equal(head, embedding)
+    if head is not None and not is_tied:
         raise UserError(f'{_HEAD} is not the embedding: this head is not tied')
     return stripped
 

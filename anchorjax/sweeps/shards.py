@@ -60,15 +60,10 @@ def chunks_of_shard(folder: SweepFolder, shard: Shard) -> range:
 
 def list_costs(folder: SweepFolder) -> list[float]:
     """Operations that one step of one member takes, for each of `folder.chunks`."""
-    operations: dict[str, float] = {}  # by cohort
-    costs = []
-    for chunk in folder.chunks:
-        name = chunk.cohort.name
-        if name not in operations:
-            experiment = folder.experiment.for_cohort(chunk.cohort)
-            operations[name] = count_step(experiment).operations
-        costs.append(operations[name])
-    return costs
+    operations = {}  # by cohort
+    for name, experiment in folder.cohorts.items():
+        operations[name] = count_step(experiment).operations
+    return [operations[chunk.cohort.name] for chunk in folder.chunks]
 
 
 def partition(costs: Sequence[float], shard: Shard) -> range:

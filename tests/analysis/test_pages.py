@@ -64,9 +64,9 @@ def test_every_cell_of_a_row_moves_the_page(monkeypatch):
     table = read_table(pages.GALLERY / 'p1' / 'verdicts.csv').set_index('address')
     row = table.loc['p1.fig02.w400_d2.composed'].to_dict()
     for planted in ({'value': -0.5}, {'low': -0.5}, {'verdict': 'opposite'}, {'n': 8}):
-        size = pages.read_rooms()
+        size = pages.read_packages()
         size['p1'].fig02.w400_d2.composed = Row(row | planted)
         with monkeypatch.context() as patch:
-            patch.setattr(pages, 'read_rooms', lambda size=size: size)
+            patch.setattr(pages, 'read_packages', lambda size=size: size)
             rendered = pages.render('RESULTS.md')
         assert rendered != render('RESULTS.md'), planted

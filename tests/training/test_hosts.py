@@ -21,9 +21,9 @@ SEEDS = '--config.grid.seed=0,1,2,3,4'
 
 def start_pair(workdir: pathlib.Path, *words: str) -> list[subprocess.Popen]:
     """Two processes of one program."""
-    with socket.socket() as eval_set:
-        eval_set.bind(('localhost', 0))
-        port = eval_set.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(('localhost', 0))
+        port = listener.getsockname()[1]
     cluster = (f'--coordinator=localhost:{port}', '--processes=2')
     processes = []
     for i in range(2):
