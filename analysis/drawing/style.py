@@ -101,11 +101,15 @@ def write_figure(
     draw: Callable,
     layout: Layout | Callable[[Any], Layout],
     path: pathlib.Path,
+    kinds: tuple[str, ...] = ('png', 'pdf'),
 ) -> list[pathlib.Path]:
     """Writes path.png, path.pdf and the numbers behind them: path.csv or path.nc.
 
     No time stamps: equal figures give equal bytes. The numbers are there first, for a
     picture that cannot be drawn.
+
+    Args:
+      kinds: of picture. A PDF takes longer than a PNG: it embeds its fonts.
     """
     if isinstance(result, pd.DataFrame):
         numbers = path.with_name(f'{path.name}.csv')
@@ -115,8 +119,9 @@ def write_figure(
         files.write_atomic(numbers, result.to_netcdf)
     paths = []
     with draw_figure(result, draw, layout) as figure:
-        for kind, metadata in _NO_TIME_STAMP.items():
+        for kind in kinds:
             target = path.with_name(f'{path.name}.{kind}')
+            metadata = _NO_TIME_STAMP[kind]
             save = partial(figure.savefig, metadata=metadata, bbox_inches='tight')
             files.write_atomic(target, _with_palette(save) if kind == 'png' else save)
             paths.append(target)

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from analysis import frame
+from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
 from anchorjax.errors import UserError
@@ -29,8 +29,8 @@ from anchorjax.storage.reader import Run, open_run
 TITLE = 'Range of γ'
 PAPER = 'P1 Fig 2 (c)'
 CAPTION = (
-    'Within which range of γ the solution changes: mean and standard deviation over '
-    'seeds; shaded: from 10 to 90 % of the way.'
+    'Within which range of γ the solution changes: mean of the seeds and its 95 % '
+    'interval; shaded: from 10 to 90 % of the way.'
 )
 SHARES = (0.1, 0.9)  # of the way
 BASELINE = 'one head'
@@ -111,7 +111,7 @@ def find_transition(gamma_G: np.ndarray, value_G: np.ndarray) -> tuple[float, fl
 
 
 def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
-    """Fills axes [1, settings]: mean and standard deviation over seeds, by gamma.
+    """Fills axes [1, settings]: the mean of the seeds and its interval, by gamma.
 
     Shaded: from the mean of 10 % of the way to that of 90 %, of the composed answer.
     """
@@ -121,7 +121,7 @@ def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
         _draw_setting(axis, here)
         label_gamma(axis, here.width.iloc[0])
         axis.set_ylim(-0.03, 1.06)
-    axes[0, 0].set_ylabel('agreement, mean and std of seeds')
+    axes[0, 0].set_ylabel('agreement, mean of the seeds')
     axes[0, 0].legend(fontsize=6)
 
 
@@ -132,15 +132,19 @@ def layout(members: pd.DataFrame) -> style.Layout:
 
 def _draw_setting(axis: Axes, members: pd.DataFrame) -> None:
     for column, (label, colour) in OUTCOMES.items():
-        of_gamma = members.groupby('gamma')[column]
+        is_hidden = members[column].equals(members.unseen_composed)
+        if is_hidden and column != 'unseen_composed':
+            continue  # no pair has an exception: the symmetric answer is the composed
+        found = stats.mean_intervals(members.groupby('gamma')[column], stats.SHARE)
+        reach = [found['mean'] - found.low, found.high - found['mean']]
         bar = {'color': colour, 'marker': '.', 'lw': 1, 'capsize': 2}
-        means = of_gamma.mean()
-        axis.errorbar(means.index, means, of_gamma.std(ddof=0), label=label, **bar)
+        axis.errorbar(found.index, found['mean'], reach, label=label, **bar)
     title = members.setting.iloc[0] or 'all members'
     known = members.drop_duplicates('seed').dropna(subset=['start', 'end'])
     if len(known):
         first, last = known.start.mean(), known.end.mean()
         axis.axvspan(first, last, color=style.COLOURS['composed'], alpha=0.1, lw=0)
-        title += f'\nwidth {last - first:.2f} ({len(known)} seeds)'
+        counted = f'{len(known)} of {members.seed.nunique()} seeds'
+        title += f'\nrange of γ {last - first:.2f} ({counted})'
     converged = members.converged
     axis.set_title(f'{title}\n{converged.sum()} of {len(converged)} converged', size=7)

@@ -141,7 +141,8 @@ def compute(run: Run, name: str, point: Point) -> Any:
 
 def draw(module: ModuleType, result: Any, path: pathlib.Path) -> dict[str, Any]:
     """Writes a figure; what the page shows of it."""
-    paths = style.write_figure(result, module.draw, module.layout, path)
+    look = module.draw, module.layout
+    paths = style.write_figure(result, *look, path, kinds=('png',))
     png = paths[0].read_bytes()
     width, height = struct.unpack('>II', png[16:24])  # of every PNG
     return {
