@@ -94,8 +94,8 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
             axis = row[settings.index(setting)]
             _draw_lines(axis, here, 'step')
             loss = here.train_loss[here.step == here.step.max()].mean()
-            title = ', '.join(filter(None, (name, setting)))
-            axis.set_title(f'{title}\ntrain loss {loss:.2g}', fontsize=6)
+            lines = filter(None, (name, setting, f'train loss {loss:.2g}'))
+            axis.set_title('\n'.join(lines), fontsize=6)
             axis.set_xlabel('step')
         if _has_sizes(answers):
             _draw_lines(row[-1], at_end[at_end.gamma == gamma], 'num_train')
