@@ -26,7 +26,7 @@ PAPER = 'P1 Fig 3'
 CAPTION = (
     'Attention moves information along edges, from one kind of token to another. '
     'Which few edges are enough for a network to keep its answers when all others are '
-    'cut? This tests P1 Fig 3 on every converged network.'
+    'cut? This tests P1 Fig 3 on every converged network of two layers.'
 )
 # Columns of the first panel.
 SCORES = {
@@ -49,7 +49,7 @@ def compute(
       ('depth=2,gamma=1.5,seed=0'), its `name` in words, `solution` and SCORES,
       and 'only MECHANISM': the share of answers that its edges alone leave unchanged,
       the lower of unseen pair and held-out sequences. In all rows how many members are
-      left_out, because they have not converged.
+      left_out because they have not converged, and how many for their other_layout.
 
     Raises:
       UserError: the task is not the anchor task with an unseen pair, or there is no
@@ -72,7 +72,9 @@ def compute(
     members.insert(0, 'point', frame.name_settings(run, members))
     names = [name_values(select_varying(run, point)) for point in points]
     members.insert(1, 'name', names)
-    return members.assign(left_out=len(usable) - len(converged))
+    return members.assign(
+        left_out=len(usable) - len(converged), other_layout=len(converged) - len(rows)
+    )
 
 
 def _test_mechanisms(member: Member, renormalize: bool) -> dict[str, float]:
@@ -89,10 +91,11 @@ def _test_mechanisms(member: Member, renormalize: bool) -> dict[str, float]:
 def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [1, 2]: what each member answers, and which edges suffice for it."""
     scores, suffices = axes[0]
-    left_out = members.left_out.iloc[0]
     answers = members.set_index('name')[[*SCORES]].rename(columns=SCORES)
     style.draw_heatmap(scores, answers, 'Greys', (0, 1))
-    scores.set_title(f'agreement; {left_out} not converged, left out')
+    first = members.iloc[0]
+    missing = f'{first.left_out} not converged, {first.other_layout} not of two layers'
+    scores.set_title(f'agreement\nleft out: {missing}')
     unchanged = members.set_index('solution').filter(like='only ')
     unchanged.columns = unchanged.columns.str.removeprefix('only ')
     style.draw_heatmap(suffices, unchanged, 'Purples', (0, 1))
