@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import chex
 import jax
 import numpy as np
 import pytest
@@ -52,5 +53,12 @@ def test_a_record_has_the_axes_of_its_task():
     P, R, G = len(TASK.eval_set_names), len(TASK.mapping_names), len(TASK.group_names)
     shapes = [(), (), (P,), (P, R), (P, R), (P, R, G), (2 * 32 + 2,)]
     assert list(record_shapes(TASK)) == shapes  # apart by up to 32, then beyond
-    for field, shape in zip(empty_record(TASK, 3, 2), shapes, strict=True):
-        assert field.shape == (3, 2, *shape) and np.isnan(field).all()
+    empty = empty_record(TASK, 3, 2)
+    chex.assert_shape(empty, [(3, 2, *shape) for shape in shapes])
+    assert all(np.isnan(field).all() for field in empty)
+
+
+def test_a_new_member_counts_by_scalars():
+    counts, sums = [STATE.step, STATE.diverged], [STATE.loss_sum, STATE.norm_sum]
+    chex.assert_shape(counts + sums, ())
+    chex.assert_type(counts, np.int32)
