@@ -218,7 +218,7 @@ def _draw_matrix(axes: np.ndarray, result: xr.Dataset) -> None:
     where = 'mean of blocks' if name == ALL else name_matrix(name)
     for axis, measure in zip(axes[:2], MEASURES, strict=True):
         grid = _average(result, result.complexity.sel(measure=measure))
-        limits = (1, max(grid.to_numpy().max(), 1.01))
+        limits = (1, max(np.nanmax(grid.to_numpy()), 1.01))
         look = {'norm': LogNorm, 'number': '.3g'}
         _draw_grid(axis, grid, result.width, 'viridis', limits, **look)
         axis.set_title(f'{measure}, {where}')

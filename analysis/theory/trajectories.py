@@ -117,7 +117,7 @@ def displacement_error(
 def flow_time(
     experiment: Experiment, step: np.ndarray, learning_rate: float
 ) -> np.ndarray:
-    """The time of gradient flow at a step of a sweep, or at several.
+    """The time of gradient flow at steps of a sweep.
 
     AdamW without moments and with a huge eps is gradient descent with the rate
     learning_rate / eps, as in configs/memory_reasoning.py:flow.

@@ -12,16 +12,16 @@ from anchorjax.tasks import (
     Batch,
     EvalSets,
     addition,
-    anchor_permutations,
     anchors,
     index_train_and_rest,
-    memory_reasoning,
     mixture,
-    modular_addition,
     single_role,
     solution,
     texts,
 )
+from anchorjax.tasks import anchor_permutations as permuted
+from anchorjax.tasks import memory_reasoning as memory
+from anchorjax.tasks import modular_addition as modular
 from anchorjax.tasks.cogs import task as cogs
 from anchorjax.tasks.corpus import task as corpus
 from anchorjax.tasks.corpus import token_files
@@ -36,17 +36,19 @@ ADDITION, FEW = addition.AdditionConfig(), addition.AdditionConfig(eval_examples
 ANCHORS = anchors.AnchorsConfig()
 # 16 pairs, their first token at one of 7 positions, 80 key items.
 OF_ANCHORS = anchors.Data(KEY, ints(16, 7, 80), ints(16, 7))
-PERMUTED = anchor_permutations.AnchorPermutationsConfig(num_keys=4, num_anchors=3)
-OF_PERMUTED = anchor_permutations.Data(ints(3, 4), ints(9))
-MODULAR = modular_addition.ModularAdditionConfig(modulus=5)
-MEMORY = memory_reasoning.MemoryReasoningConfig()
+PERMUTED = permuted.AnchorPermutationsConfig(num_keys=4, num_anchors=3)
+OF_PERMUTED = permuted.Data(ints(3, 4), ints(9))
+MODULAR = modular.ModularAdditionConfig(modulus=5)
+MEMORY = memory.MemoryReasoningConfig()
 TEXTS = texts.Texts(ints(B, L), NUMBERS, NUMBERS)
 TABLE = texts.Table(np.zeros(40, np.uint8), ints(6), ints(6), ints(6))
 ASKED = Batch(TOKENS, ints(B, Q), floats(B, Q))
 SCORED = Batch(ints(B, L - 1), ints(B, L - 1), floats(B, L - 1))
 OF_TWO = EvalSets(ints(P, B, T), ints(P, 1, B, Q), floats(P, B, Q), ints(P, B))
 WINDOWS, CORPUS = ints(B, T + 1), np.arange(100)
-rows = len(memory_reasoning.combinations(MEMORY))
+rows = len(memory.combinations(MEMORY))
+LABELS = ints(rows, MEMORY.num_keys)
+THREE = (TOKENS, NUMBERS, NUMBERS)
 TRACED = [
     ((ints(2, 8), floats(2, 8)), index_train_and_rest, 3, 11),
     (TOKENS, single_role, TOKENS),
@@ -63,51 +65,33 @@ TRACED = [
         *(addition.list_asked_pairs, FEW, KEY),
     ),
     (NUMBERS, addition.find_region, ADDITION, NUMBERS, NUMBERS),
-    (OF_PERMUTED, anchor_permutations.make_data, PERMUTED, KEY),
-    (NUMBERS, anchor_permutations.compose, ints(3, 4), NUMBERS, NUMBERS),
-    (
-        (ints(B, 3), NUMBERS, NUMBERS),
-        *(anchor_permutations.ask, PERMUTED, OF_PERMUTED, NUMBERS),
-    ),
-    (ints(B, 3), anchor_permutations.find_roles, ints(B, 3)),
+    (OF_PERMUTED, permuted.make_data, PERMUTED, KEY),
+    (NUMBERS, permuted.compose, ints(3, 4), NUMBERS, NUMBERS),
+    ((ints(B, 3), NUMBERS, NUMBERS), permuted.ask, PERMUTED, OF_PERMUTED, NUMBERS),
+    (ints(B, 3), permuted.find_roles, ints(B, 3)),
     (ints(16, 2), anchors.list_pairs, ANCHORS),
     (ints(16, 3), anchors.list_shifts, ANCHORS),
     (bools(16, 7, 80), anchors.draw_training_keys, ANCHORS, KEY),
     (OF_ANCHORS, anchors.make_data, ANCHORS, KEY),
-    (
-        (TOKENS, NUMBERS, NUMBERS),
-        *(anchors.draw_sequences, ANCHORS, OF_ANCHORS, KEY, NUMBERS, NUMBERS, False),
-    ),
+    (THREE, anchors.draw_sequences, ANCHORS, OF_ANCHORS, KEY, NUMBERS, NUMBERS, False),
     (TOKENS, anchors.place, TOKENS, NUMBERS, NUMBERS, ints(B, 2)),
     (TOKENS, anchors.find_roles, ANCHORS, TOKENS),
-    (ints(rows, 2), memory_reasoning.combinations, MEMORY),
-    (ints(rows), memory_reasoning.memory_groups, MEMORY),
-    (
-        (ints(rows, MEMORY.num_keys), ints(rows, MEMORY.num_keys)),
-        *(memory_reasoning.label_ranges, MEMORY),
-    ),
-    (ints(rows, MEMORY.num_keys), memory_reasoning.draw_labels, MEMORY, KEY),
-    (
-        memory_reasoning.Data(KEY, ints(rows, MEMORY.num_keys)),
-        *(memory_reasoning.make_data, MEMORY, KEY),
-    ),
-    (
-        (TOKENS, NUMBERS, NUMBERS),
-        *(memory_reasoning.draw_sequences, MEMORY, KEY, NUMBERS, NUMBERS),
-    ),
-    (TOKENS, memory_reasoning.place, TOKENS, NUMBERS, NUMBERS, ints(B, 2)),
-    (TOKENS, memory_reasoning.roles, MEMORY, TOKENS),
-    (ints(25), modular_addition.draw_order, MODULAR, KEY),
-    (Batch(ints(B, 3), ints(B, 1)), modular_addition.ask, MODULAR, NUMBERS),
+    (ints(rows, 2), memory.combinations, MEMORY),
+    (ints(rows), memory.memory_groups, MEMORY),
+    ((LABELS, LABELS), memory.label_ranges, MEMORY),
+    (LABELS, memory.draw_labels, MEMORY, KEY),
+    (memory.Data(KEY, LABELS), memory.make_data, MEMORY, KEY),
+    (THREE, memory.draw_sequences, MEMORY, KEY, NUMBERS, NUMBERS),
+    (TOKENS, memory.place, TOKENS, NUMBERS, NUMBERS, ints(B, 2)),
+    (TOKENS, memory.roles, MEMORY, TOKENS),
+    (ints(25), modular.draw_order, MODULAR, KEY),
+    (Batch(ints(B, 3), ints(B, 1)), modular.ask, MODULAR, NUMBERS),
     (NUMBERS, cogs.training_row, KEY, NUMBERS),
     (NUMBERS, scan.training_row, grammar.Lines(ints(30), ints(5), 7), KEY, NUMBERS),
     (TEXTS, texts.read_table, TABLE, NUMBERS, L, 0),
     (SCORED, texts.to_training_batch, TEXTS, 'answer'),
     (SCORED, texts.to_scored_batch, TEXTS, True),
-    (
-        OF_TWO,
-        *(texts.join_eval_sets, [ASKED, ASKED], [bools(B)] * 2, [NUMBERS, NUMBERS]),
-    ),
+    (OF_TWO, texts.join_eval_sets, [ASKED, ASKED], [bools(B)] * 2, [NUMBERS, NUMBERS]),
     (WINDOWS, corpus.read_on_device, CORPUS, NUMBERS, T),
     (WINDOWS, corpus.read_from_host, CORPUS, NUMBERS, T),
 ]
