@@ -9,6 +9,7 @@ from analysis.tables.text import (
     format_list,
     format_range,
     format_records,
+    list_records,
 )
 from anchorjax.tasks.solution import SOLUTIONS, list_names, name_thirds
 
@@ -47,7 +48,7 @@ def summarize_cells(members: pd.DataFrame) -> pd.DataFrame:
     texts = {}
     for key, of_cell in named.groupby(keys):
         counts = of_cell.value_counts()
-        texts[key] = format_counts(counts.reindex(names, fill_value=0))
+        texts[key] = format_counts({name: counts.get(name, 0) for name in names})
     summary['solutions'] = pd.Series(texts)
     for name, column in AGREEMENT.items():
         of_converged = members[column].where(members.converged).groupby(keys)
@@ -62,9 +63,10 @@ def summarize_cells(members: pd.DataFrame) -> pd.DataFrame:
 def format_cells(cells: pd.DataFrame) -> str:
     """The cells as Markdown: what they share above, then a row per cell."""
     varying = law_members.list_varying(cells) or ['gamma']
-    rows = [_describe_cell(row, varying) for row in cells.to_dict('records')]
+    records = list_records(cells)
+    rows = [_describe_cell(row, varying) for row in records]
     shared = [name for name in NAMES if name not in varying]
-    setting = law_members.describe_setting(cells.iloc[0].to_dict(), shared)
+    setting = law_members.describe_setting(records[0], shared)
     return f'{_ABOUT}\n\nAll cells: {setting}.\n\n{format_records(rows)}\n'
 
 
@@ -88,5 +90,5 @@ def _describe_cell(row: dict, varying: list[str]) -> dict[str, str]:
 
 def _format_agreement(row: dict, name: str) -> str:
     """Mean (lowest to highest) over the converged members of a cell."""
-    ends = [row[f'{name}_{end}'] for end in ('mean', 'low', 'high')]
-    return format_range(*ends, row['converged'])
+    mean, low, high = (row[f'{name}_{end}'] for end in ('mean', 'low', 'high'))
+    return format_range(mean, low, high, row['converged'])

@@ -12,7 +12,7 @@ import pandas as pd
 from analysis import stats
 from analysis.law import members as law_members
 from analysis.law.members import BOTH_UNSEEN, FACTORS, NAMES, SETTING, TRAINED
-from analysis.tables.text import format_records
+from analysis.tables.text import format_records, list_records
 
 # Columns of a cell, by what they are called. The symmetric answer exists only where the
 # exception is trained: elsewhere the reversed pair is composed, or unseen as well.
@@ -201,7 +201,8 @@ def format_effects(effects: pd.DataFrame) -> str:
     lines += ['', '## γ, one border at a time', '', _ABOUT_GAMMA, '']
     lines.append(_format_rows(effects[is_gamma], 'border'))
     for block, rows in effects[~is_gamma].groupby('block', sort=False):
-        title = 'Kinds of exception' if block == ALL else law_members.name_block(block)
+        title = law_members.name_block(str(block))
+        title = 'Kinds of exception' if block == ALL else title
         lines += ['', f'## {title[0].upper()}{title[1:]}', '']
         lines.append(_format_rows(rows, 'factor'))
     return '\n'.join(lines) + '\n'
@@ -209,21 +210,23 @@ def format_effects(effects: pd.DataFrame) -> str:
 
 def _format_rows(effects: pd.DataFrame, title: str) -> str:
     table = []
-    for row in effects.itertuples():
-        found = stats.Mean(row.mean, row.low, row.high)
-        alone = stats.Mean(row.converged_mean, row.converged_low, row.converged_high)
+    for row in list_records(effects):
+        found, alone = (
+            stats.Mean(*[row[f'{prefix}{end}'] for end in stats.Mean._fields])
+            for prefix in ('', 'converged_')
+        )
         cells = {
-            title: row.border or FACTORS[row.factor].title,
-            'from': row.lower,
-            'to': row.upper,
-            'outcome': row.outcome,
+            title: row['border'] or FACTORS[row['factor']].title,
+            'from': row['lower'],
+            'to': row['upper'],
+            'outcome': row['outcome'],
             'all networks': stats.format_mean(found),
-            'up in': f'{row.up} of {row.settings}',
-            'networks': f'{row.networks_lower} and {row.networks_upper}',
+            'up in': f'{row["up"]} of {row["settings"]}',
+            'networks': f'{row["networks_lower"]} and {row["networks_upper"]}',
             'converged alone': '–',
-            'settings': str(row.converged_settings),
+            'settings': str(row['converged_settings']),
         }
-        if row.converged_settings:
+        if row['converged_settings']:
             cells['converged alone'] = stats.format_mean(alone)
         table.append(cells)
     return format_records(table)

@@ -70,7 +70,7 @@ def _list_setting_axes(members: pd.DataFrame) -> list[str]:
 def _name_value(axis: str, value: object) -> str:
     """'depth 3'; the exception of the anchor task in words."""
     if axis == 'exception':
-        return EXCEPTIONS[value]
+        return EXCEPTIONS[str(value)]
     return f'{axis.replace("_", " ")} {format_level(value)}'
 
 

@@ -7,6 +7,8 @@ elsewhere.
   python -m analysis position --run runs/phase --gamma=2.04 --depth=3 --seed=0
 """
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 
@@ -21,7 +23,7 @@ PAPER = 'ours'
 CAPTION = 'Which answers a network gives with the key at each position.'
 
 
-def compute(run: Run, **network) -> xr.Dataset:
+def compute(run: Run, **network: Any) -> xr.Dataset:
     """`agreement` [mapping, group] on the unseen pair, by the position of the key.
 
     The groups 'at_0', ... are positions of the first of the three tokens. Reads the

@@ -18,7 +18,8 @@ from analysis.tables.text import (
     format_level,
     format_list,
     format_range,
-    format_table,
+    format_records,
+    list_records,
 )
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -80,11 +81,11 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
             ends = (values.mean(), values.min(), values.max())
             texts[title] = format_range(*ends, seeds)
             if tables is not None and name in tables:
-                of_tables = tables.loc[here.index, name]
-                texts[f'{title}: {_TABLES}'] = format_list(of_tables.mean())
+                of_tables = tables.loc[here.index, [name]]
+                texts[f'{title}: {_TABLES}'] = format_list([*of_tables.mean()])
         counts = solution[here.index].value_counts()
-        counts = counts.reindex(order, fill_value=0)
-        texts['solution (seeds)'] = format_counts(counts.to_dict())
+        counts = {name: counts.get(name, 0) for name in order}
+        texts['solution (seeds)'] = format_counts(counts)
         rows.append(texts)
     return pd.DataFrame(rows)
 
@@ -120,7 +121,7 @@ def command(words: list[str]) -> None:
         raise UserError(f'{flags.run}: no member is trained yet')
     is_anchors = isinstance(run.experiment.task, AnchorsConfig)
     table = compute(members, score_members(run, members) if is_anchors else None)
-    print(format_table(list(table), table.values.tolist()))
+    print(format_records(list_records(table)))
     if is_anchors:
         print(f'\n{_ABOUT_TABLES}')
     if 'unseen_within_1' in members:

@@ -66,7 +66,7 @@ def index_train_and_rest(num_trained: int, num_all: int) -> tuple[jax.Array, jax
 
 
 def single_role(tokens_BT: jax.Array) -> jax.Array:
-    """The roles of a task whose positions are all alike."""
+    """The roles [B, T] of a task whose positions are all alike."""
     return jnp.zeros_like(tokens_BT)
 
 
@@ -131,9 +131,14 @@ def digest_data(config: 'TaskConfig') -> dict[str, str]:
 class TaskConfig(Protocol):
     """A task: a frozen, hashable dataclass whose fields are its settings."""
 
-    name: str  # its name in TASKS
-    seq_len: int  # T
-    vocab: int  # V
+    @property
+    def name(self) -> str: ...  # its name in TASKS
+
+    @property
+    def seq_len(self) -> int: ...  # T
+
+    @property
+    def vocab(self) -> int: ...  # V
 
     def make(self) -> Task:
         """Computes nothing on a device, so that a sweep can be planned without one."""

@@ -25,6 +25,8 @@ from anchorjax.tasks import Batch, EvalSets, Task
 from anchorjax.tasks.answers import describe_answers
 from anchorjax.tasks.solution import name_ends
 
+Array = jax.Array | np.ndarray  # JAX computes with both
+
 MAPPINGS = ('composed', 'symmetric', 'assigned')
 ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')
 HEADINGS = {
@@ -386,21 +388,22 @@ def draw_sequences(
 
 
 def place(
-    tokens_BT: jax.Array,
-    position_B: jax.Array,
-    x_B: jax.Array,
-    anchors_B2: jax.Array,
+    tokens_BT: Array,
+    position_B: Array,
+    x_B: Array,
+    anchors_B2: Array,
     order: str = 'key_first',
 ) -> jax.Array:
     """The tokens [B, T] with key item and anchors written from `position_B` on."""
     items = {'key': x_B, 'anchor_1': anchors_B2[:, 0], 'anchor_2': anchors_B2[:, 1]}
     offset_BT = jnp.arange(tokens_BT.shape[1]) - position_B[:, None]
+    placed_BT = jnp.asarray(tokens_BT)
     for offset, role in enumerate(_ORDERS[order]):
-        tokens_BT = jnp.where(offset_BT == offset, items[role][:, None], tokens_BT)
-    return tokens_BT
+        placed_BT = jnp.where(offset_BT == offset, items[role][:, None], placed_BT)
+    return placed_BT
 
 
-def find_roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
+def find_roles(config: AnchorsConfig, tokens_BT: Array) -> jax.Array:
     """Index into ROLES for every position, [B, T].
 
     The last position is 'last' unless one of the three tokens stands there.
@@ -459,7 +462,7 @@ def make_eval_sets(config: AnchorsConfig, data: Data) -> EvalSets:
 
 
 def list_asked_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
-    """{eval set: (rows of `list_pairs`, whether its key items are held out)}.
+    """{eval set: (rows of `list_pairs` [pair], are its key items held out)}.
 
     The first unseen pair is `unseen`; others have names such as `unseen_34`. Their key
     items are those that the split trains with other pairs of the kind.

@@ -22,7 +22,7 @@ def keep_whole(batch: Any) -> Any:
 def forward(
     experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool = True
 ) -> Activations:
-    """The activations of a member; logits at the last position, or at all."""
+    """The activations of a member; logits [B, 1, V] at the last position, or at all."""
     module = experiment.model.module(experiment.task.vocab, gamma=0.0)
     activations: Any = module.apply({'params': params}, tokens_BT, last_only)
     return activations
@@ -35,7 +35,7 @@ def compute_logits(
     last_only: bool,
     dtype: DTypeLike = jnp.float32,
 ) -> jax.Array:
-    """The logits of `forward` and nothing else, with little memory: for training.
+    """The logits [B, Q, V] of `forward` and nothing else, with little memory.
 
     Args:
       dtype: as in `ModelConfig.module_for_logits`.

@@ -67,6 +67,7 @@ def test_a_round_trip_keeps_every_bit(experiment, params, folder):
     assert to_hugging_face(params).keys() == expected.keys()
     chex.assert_trees_all_equal(to_hugging_face(params), expected)
     state = gpt2_weights.read_state(folder)
+    chex.assert_trees_all_equal_shapes_and_dtypes(state, expected)
     chex.assert_trees_all_equal(
         from_hugging_face(state, experiment.model.depth), params
     )

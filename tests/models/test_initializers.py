@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -163,6 +164,7 @@ def test_fan_is_that_of_variance_scaling(fan):
     key = jax.random.key(0)
     scaling = jax.nn.initializers.variance_scaling(1.0, f'fan_{fan}', 'normal')
     drawn = gamma_normal(0.5, fan=fan)(key, (40, 90))
+    chex.assert_shape(drawn, (40, 90))
     np.testing.assert_allclose(drawn, scaling(key, (40, 90)), rtol=1e-5)
 
 

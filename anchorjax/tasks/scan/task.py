@@ -103,7 +103,7 @@ def make_table() -> Table:
 def training_row(
     lines: grammar.Lines, key: jax.Array, number_B: jax.Array
 ) -> jax.Array:
-    """The commands of the training lines with these numbers.
+    """The commands [B] of the training lines with these numbers.
 
     The primitive is every tenth line, from the first on, so that a training set of any
     size has its share of it. The others come once each, in an order that `key` selects.
