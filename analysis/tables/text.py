@@ -23,13 +23,6 @@ def format_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return '\n'.join(lines)
 
 
-def format_records(rows: Sequence[Mapping[str, str]]) -> str:
-    """Rows by the titles of their columns as a Markdown table; '–' without rows."""
-    if not rows:
-        return _NOTHING
-    return format_table(list(rows[0]), [list(row.values()) for row in rows])
-
-
 def format_level(value: Any) -> str:
     """One value of an axis or a factor: '9', '0.001', 'code'."""
     return f'{value:g}' if isinstance(value, float) else str(value)
