@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import StoreError
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.sweeps.publish import publish
 from anchorjax.sweeps.run import run_sweep
@@ -86,16 +86,6 @@ def test_a_partly_trained_sweep_is_readable(tmp_path):
         run.params(gamma=0.8, seed=1)
 
 
-def test_one_parameter_is_that_of_the_whole_tree(finished):
-    point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
-    at_step_4 = finished.params(4, **point)
-    unembedding = finished.parameter('W_U', 4, **point)
-    np.testing.assert_array_equal(unembedding, at_step_4['W_U'])
-    last = finished.params(**point)
-    hidden = finished.parameter('block_1/W_in', **point)
-    np.testing.assert_array_equal(hidden, last['block_1']['W_in'])
-
-
 def test_what_a_member_lacks_is_refused_with_what_there_is(finished):
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     assert finished.steps(**point) == [0, 1, 4, 15, 40]
@@ -103,8 +93,6 @@ def test_what_a_member_lacks_is_refused_with_what_there_is(finished):
     # That a step was never planned is no reason to delete the members.
     with pytest.raises(StoreError, match=r'steps here: \[0, 1, 4, 15, 40\]$'):
         finished.params(7, **point)
-    with pytest.raises(UserError, match=r"no parameter 'block_2/W_in'; .*block_1/W_in"):
-        finished.parameter('block_2/W_in', **point)
 
 
 def test_a_run_that_was_moved_is_refused_and_not_taken_for_untrained(
