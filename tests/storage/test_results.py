@@ -77,7 +77,7 @@ def test_building_the_tables_twice_gives_the_same(finished):
 def test_a_partly_trained_sweep_is_readable(tmp_path):
     folder, mesh = opened(tmp_path)
     run_sweep(folder, mesh, chunks=range(1))
-    run, _ = publish(folder)
+    run = publish(folder)
     assert run.results.trained.values.ravel().tolist() == [True, False, False, False]
     loss = run.results.train_loss.values.ravel()
     assert np.isfinite(loss[0])
@@ -114,7 +114,7 @@ def test_a_run_that_was_moved_is_refused_and_not_taken_for_untrained(
 def test_an_axis_of_tuples_is_labelled_by_their_text(tmp_path):
     pairs = (((4, 3),), ((3, 4),))
     folder, _ = opened(tmp_path, static_axes=(('task.unseen', pairs),))
-    run, _ = publish(folder)
+    run = publish(folder)
     labels = run.results.unseen.values.tolist()
     assert labels == [str(pair) for pair in pairs]
     for pair in pairs:
