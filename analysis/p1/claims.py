@@ -21,8 +21,10 @@ from analysis.claims import (
     EARLIER,
     Claim,
     Estimate,
+    Estimator,
     Group,
     Pairs,
+    Rule,
     above,
     at_gamma,
     below,
@@ -115,9 +117,7 @@ def tabulate(run: Run) -> pd.DataFrame:
     return members.reindex(columns=list(COLUMNS))
 
 
-def difference_of_best(
-    column: str, first: Group, second: Group
-) -> Callable[[pd.DataFrame], Estimate]:
+def difference_of_best(column: str, first: Group, second: Group) -> Estimator:
     """The difference of a seed's highest shares over its learning rates (P1 Sec 4)."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
@@ -128,6 +128,35 @@ def difference_of_best(
         return subtract(Pairs(*best, left_out, np.nan), (first.name, second.name))
 
     return estimate
+
+
+def list_answers(
+    prefix: str,
+    source: str,
+    words: str,
+    runs: tuple[str, ...],
+    groups: tuple[Group, Group],
+    rules: tuple[Rule | None, Rule | None] = (None, None),
+    notes: tuple[str, str] = ('', ''),
+    compare: Callable[[str, Group, Group], Estimator] = difference,
+) -> list[Claim]:
+    """Whether more answers are composed, and fewer symmetric, at a smaller start.
+
+    Args:
+      prefix: of both addresses.
+      groups: the smaller start and the larger one.
+    """
+    endings = {
+        'composed': 'more answers are composed.',
+        'symmetric': 'fewer answers are symmetric.',
+    }
+    claims = []
+    for (name, ending), rule, note in zip(endings.items(), rules, notes, strict=True):
+        estimate = compare(f'unseen_{name}', *groups)
+        sentence = f'{words} {ending}'
+        claim = Claim(f'{prefix}{name}', source, sentence, runs, estimate, rule)
+        claims.append(claim._replace(note=note))
+    return claims
 
 
 def list_diagram_claims() -> list[Claim]:
@@ -172,57 +201,31 @@ TURNED = (
 )
 
 CLAIMS = (
-    Claim(
-        'p1.fig02.w400_d2.composed',
+    *list_answers(
+        'p1.fig02.w400_d2.',
         "P1 Fig 2, P1's width",
-        'From γ 0.5 to 0.8 more answers are composed.',
+        'From γ 0.5 to 0.8',
         PAPER_SIZE,
-        difference('unseen_composed', PAPER_SMALL, PAPER_LARGE),
-        above(0),
-        note=TURNED,
+        (PAPER_SMALL, PAPER_LARGE),
+        rules=(above(0), below(0, EARLIER)),
+        notes=(TURNED, ''),
     ),
-    Claim(
-        'p1.fig02.w400_d2.symmetric',
-        "P1 Fig 2, P1's width",
-        'From γ 0.5 to 0.8 fewer answers are symmetric.',
-        PAPER_SIZE,
-        difference('unseen_symmetric', PAPER_SMALL, PAPER_LARGE),
-        below(0, EARLIER),
-    ),
-    Claim(
-        'p1.fig02.w64_d2.composed',
+    *list_answers(
+        'p1.fig02.w64_d2.',
         'P1 Fig 2, width 64',
-        'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are composed.',
+        'From γ 0.72 (0.50 at width 400) to 1.15 (0.80)',
         FAIR,
-        difference('unseen_composed', SMALL, LARGE),
-        above(0, EARLIER),
+        (SMALL, LARGE),
+        rules=(above(0, EARLIER), below(0)),
+        notes=('', TURNED),
     ),
-    Claim(
-        'p1.fig02.w64_d2.symmetric',
-        'P1 Fig 2, width 64',
-        'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) fewer answers are symmetric.',
-        FAIR,
-        difference('unseen_symmetric', SMALL, LARGE),
-        below(0),
-        note=TURNED,
-    ),
-    Claim(
-        'p1.fig02.w64_d3.composed',
+    *list_answers(
+        'p1.fig02.w64_d3.',
         'P1 Fig 2, width 64, depth 3',
-        'Three blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are '
-        'composed.',
+        'Three blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80)',
         DEEPER,
-        difference('unseen_composed', SMALL, LARGE),
-        above(0),
-    ),
-    Claim(
-        'p1.fig02.w64_d3.symmetric',
-        'P1 Fig 2, width 64, depth 3',
-        'Three blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80) fewer answers '
-        'are symmetric.',
-        DEEPER,
-        difference('unseen_symmetric', SMALL, LARGE),
-        below(0),
+        (SMALL, LARGE),
+        rules=(above(0), below(0)),
     ),
     Claim(
         'p1.fig02.w64_d3.composed_large',
@@ -252,56 +255,31 @@ CLAIMS = (
         DEEPEST,
         level('unseen_symmetric', LARGE),
     ),
-    Claim(
-        'p1.fig02.w32_d2.best_composed',
+    *list_answers(
+        'p1.fig02.w32_d2.best_',
         'P1 Fig 2, width 32',
-        'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) more '
-        'answers are composed.',
+        'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80)',
         RATES,
-        difference_of_best('unseen_composed', SMALL_32, LARGE_32),
-        note=SEEN,
+        (SMALL_32, LARGE_32),
+        notes=(SEEN, SEEN),
+        compare=difference_of_best,
     ),
-    Claim(
-        'p1.fig02.w32_d2.best_symmetric',
+    *list_answers(
+        'p1.fig02.w32_d2.mean_',
         'P1 Fig 2, width 32',
-        'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) fewer '
-        'answers are symmetric.',
+        'Mean of nine rates: from γ 0.865 to 1.38',
         RATES,
-        difference_of_best('unseen_symmetric', SMALL_32, LARGE_32),
-        note=SEEN,
-    ),
-    Claim(
-        'p1.fig02.w32_d2.mean_composed',
-        'P1 Fig 2, width 32',
-        'Mean of nine rates: from γ 0.865 to 1.38 more answers are composed.',
-        RATES,
-        difference('unseen_composed', SMALL_32, LARGE_32),
-    ),
-    Claim(
-        'p1.fig02.w32_d2.mean_symmetric',
-        'P1 Fig 2, width 32',
-        'Mean of nine rates: from γ 0.865 to 1.38 fewer answers are symmetric.',
-        RATES,
-        difference('unseen_symmetric', SMALL_32, LARGE_32),
+        (SMALL_32, LARGE_32),
     ),
     *list_diagram_claims(),
-    Claim(
-        'p1.default.w64_d2.composed',
+    *list_answers(
+        'p1.default.w64_d2.',
         'ours, on P1 Fig 2',
         'Four tokens, strong decay, two blocks: from γ 0.7 (0.49 at width 400) to 1.7 '
-        '(1.18) more answers are composed.',
+        '(1.18)',
         TWO_LAYERS,
-        difference('unseen_composed', LAST_64, MIDDLE_64),
-        above(0, EARLIER),
-    ),
-    Claim(
-        'p1.default.w64_d2.symmetric',
-        'ours, on P1 Fig 2',
-        'Four tokens, strong decay, two blocks: from γ 0.7 (0.49 at width 400) to 1.7 '
-        '(1.18) fewer answers are symmetric.',
-        TWO_LAYERS,
-        difference('unseen_symmetric', LAST_64, MIDDLE_64),
-        below(0, EARLIER),
+        (LAST_64, MIDDLE_64),
+        rules=(above(0, EARLIER), below(0, EARLIER)),
     ),
     *network_claims.CLAIMS,
     *FAMILIES,
