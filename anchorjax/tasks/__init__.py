@@ -3,7 +3,7 @@
 A new task is a new file of this folder, and its config a row of TASKS.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
@@ -63,6 +63,25 @@ def index_train_and_rest(num_trained: int, num_all: int) -> tuple[jax.Array, jax
     end_P1 = jnp.array([[num_trained], [num_all]])
     weights_PB = (number_PB < end_P1).astype(jnp.float32)
     return jnp.minimum(number_PB, end_P1 - 1), weights_PB
+
+
+def place_items(
+    tokens_BT: jax.Array, position_B: jax.Array, items_BI: jax.Array
+) -> jax.Array:
+    """The tokens [B, T] with these items [B, I] side by side from `position_B` on."""
+    offset_BT = jnp.arange(tokens_BT.shape[1]) - position_B[:, None]
+    for offset in range(items_BI.shape[1]):
+        item_B1 = items_BI[:, offset : offset + 1]
+        tokens_BT = jnp.where(offset_BT == offset, item_B1, tokens_BT)
+    return tokens_BT
+
+
+def weigh_real(num_real: Sequence[int], size: int) -> jax.Array | None:
+    """Weights [P, B, 1] of eval sets whose first sequences are real; None: all are."""
+    if min(num_real) >= size:
+        return None
+    is_real_PB = jnp.arange(size) < jnp.array(num_real)[:, None]
+    return is_real_PB.astype(jnp.float32)[..., None]
 
 
 def single_role(tokens_BT: jax.Array) -> jax.Array:
