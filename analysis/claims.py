@@ -38,7 +38,7 @@ import pandas as pd
 
 from analysis import frame, spectra, stats
 from analysis.members.columns import list_varying_axes, name_gamma
-from analysis.tables.text import format_table
+from analysis.tables.text import format_table, list_records
 from anchorjax.storage.reader import Run
 
 SEEDS = 12  # with fewer a claim is exploratory
@@ -332,7 +332,7 @@ def ratio(column: str, first: Group, second: Group) -> Estimator:
 
     def estimate(members: pd.DataFrame) -> Estimate:
         pairs = pair(members, (column, first.levels), (column, second.levels))
-        values = np.log(pairs.first / pairs.second)
+        values = (pairs.first / pairs.second).transform(np.log)
         sides = name_sides(pairs, (first.name, second.name), stats.POSITIVE)
         return Estimate(values, RATIO, sides, left_out=pairs.left_out)
 
@@ -455,7 +455,7 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
     for claim, is_left in zip(claims, is_partial, strict=True):
         judged.append(claim._replace(rule=None) if is_left else claim)
     table['p'], table['p_corrected'], table['verdict'] = judge(judged, estimates)
-    table['power'] = measure_power(judged, estimates, table.p)
+    table['power'] = measure_power(judged, estimates, table.p.to_numpy())
     is_unknown = (table.n == 0) & (table.run != '')
     lacks_run = np.array([not set(claim.runs) <= set(members.run) for claim in claims])
     table.loc[is_unknown, 'verdict'] = EXPLORATORY
@@ -491,8 +491,10 @@ def list_numbers(found: Estimate) -> dict[str, object]:
 def read_table(path: pathlib.Path) -> pd.DataFrame:
     """A committed verdicts.csv: numbers, and texts that may be empty."""
     table = pd.read_csv(path)
-    texts = [name for name in table if name.rpartition('_')[2] in TEXTS]
-    return table.assign(**table[texts].astype(object).fillna(''))
+    for name in map(str, table):
+        if name.rpartition('_')[2] in TEXTS:
+            table[name] = table[name].astype(object).fillna('')
+    return table
 
 
 def judge(
@@ -502,25 +504,27 @@ def judge(
     p_values = np.full(len(claims), np.nan)
     for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
         if claim.rule is not None and len(found.values) >= claim.rule.seeds:
-            p_values[i] = stats.p_value(found.values, _nearest_border(claim, found))
+            p_values[i] = stats.p_value(
+                found.values, _nearest_border(claim.rule, found)
+            )
     families = pd.Series([claim.family for claim in claims], dtype=str)
-    by_family = pd.Series(p_values).groupby(families.values)
+    by_family = pd.Series(p_values).groupby(families)
     corrected = by_family.transform(stats.holm).to_numpy(float)
     verdicts = []
     for claim, found, p in zip(claims, estimates, corrected, strict=True):
-        verdicts.append(_conclude(claim, found, p))
+        verdicts.append(_conclude(claim.rule, found, p))
     return p_values, corrected, verdicts
 
 
 def measure_power(
-    claims: Sequence[Claim], estimates: Sequence[Estimate], p_values: Sequence[float]
+    claims: Sequence[Claim], estimates: Sequence[Estimate], p_values: np.ndarray
 ) -> list[float]:
     """How often a judged design finds 0.4 of the answers, or a factor of 2.
 
     That far beyond its border, with its seeds and the spread that they have, at the
     first step of Holm's correction; NaN: it is not judged, or its number is neither.
     """
-    is_judged = np.isfinite(np.asarray(p_values, float))
+    is_judged = np.isfinite(p_values)
     families = [claim.family for claim in claims]
     sizes = pd.Series(is_judged).groupby(families).transform('sum')
     powers = []
@@ -534,14 +538,15 @@ def measure_power(
     return powers
 
 
-def _conclude(claim: Claim, found: Estimate, p: float) -> str:
-    if claim.rule is not None and not len(found.values):
+def _conclude(rule: Rule | None, found: Estimate, p: float) -> str:
+    if rule is None:
+        return EXPLORATORY
+    if not len(found.values):
         return NOT_TRAINED
     if np.isnan(p):
         return EXPLORATORY
     if p >= P_VALUE:
         return UNDECIDED
-    rule = claim.rule
     mean = found.values.mean()
     if rule.low < mean < rule.high:
         return HOLDS
@@ -553,9 +558,9 @@ def _conclude(claim: Claim, found: Estimate, p: float) -> str:
     return FAILS
 
 
-def _nearest_border(claim: Claim, found: Estimate) -> float:
+def _nearest_border(rule: Rule, found: Estimate) -> float:
     """The border that the mean is nearest to: the one whose test decides."""
-    borders = claim.rule.borders
+    borders = rule.borders
     return borders[np.abs(borders - found.values.mean()).argmin()]
 
 
@@ -578,7 +583,7 @@ def format_markdown(table: pd.DataFrame, introduction: str) -> str:
 def write_words(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of a table as texts, with the columns of TITLES."""
     rows = []
-    for row in table.to_dict('records'):
+    for row in list_records(table):
         converged = {name: row[f'converged_{name}'] for name in NUMBERS}
         is_null = np.isnan(row['null'])
         words = {

@@ -103,7 +103,7 @@ def find_figure(name: str) -> ModuleType:
     """
     files = _list_files()
     module = importlib.import_module(files[name]) if name in files else None
-    if not _is_figure(module):
+    if module is None or not _is_figure(module):
         word = name.lower().replace('-', '').replace('_', '')
         if word in SYNONYMS:
             hint = f'did you mean {" or ".join(SYNONYMS[word])}?'
@@ -129,6 +129,8 @@ def import_figures(where: pathlib.Path) -> dict[str, ModuleType]:
     for path in paths:
         sys.path.append(str(path.parent.absolute()))  # what it imports beside it
         spec = importlib.util.spec_from_file_location(f'own.{path.stem}', path)
+        if spec is None or spec.loader is None:
+            raise UserError(f'--figures {where}: {path.name} is no file of Python')
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         if _is_figure(module):
@@ -148,12 +150,12 @@ def _list_package(name: str) -> list[pathlib.Path]:
     if spec is None:
         raise UserError(f'--figures {name}: no such folder, and no such package')
     if spec.submodule_search_locations is None:
-        return [pathlib.Path(spec.origin)]
+        return [pathlib.Path(spec.origin)] if spec.origin else []
     folders = map(pathlib.Path, spec.submodule_search_locations)
     return sorted(path for folder in folders for path in folder.glob('[!_.]*.py'))
 
 
-def _is_figure(module: ModuleType | None) -> bool:
+def _is_figure(module: ModuleType) -> bool:
     return hasattr(module, 'draw') or hasattr(module, 'command')
 
 
@@ -265,7 +267,7 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
         result.attrs['network'] += f' ({chosen})'
         print(f'{name}: {result.attrs["network"]}', file=sys.stderr)
 
-    parts = select_varying(run, axes)
+    parts = {**select_varying(run, axes)}
     if 'step' in point:
         parts['step'] = point['step']
     for flag in flags:
@@ -338,9 +340,11 @@ def choose_network(run: Run, point: Point) -> tuple[Point, str]:
         raise UserError(f'no member at {format_point(point)} is trained yet')
     if 'unseen_composed' in members:
         ranked, words = rank_towards(members, 'composed'), 'most composed'
-        place = ranked.sort_values([*ranked], ascending=False, kind='stable').index[0]
+        columns = ranked.columns.tolist()
+        place = ranked.sort_values(columns, ascending=False, kind='stable').index[0]
     else:
-        place, words = members.train_loss.idxmin(), 'lowest train loss'
+        place = members.index[int(members.train_loss.argmin())]
+        words = 'lowest train loss'
     return list_points(run)[place], f'the {words} of {len(members)} networks'
 
 

@@ -6,6 +6,7 @@ Spectra are of a matrix [d_in, d_out], in double precision and descending order.
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.spatial.distance import squareform
 from threadpoolctl import threadpool_limits
@@ -89,7 +90,7 @@ def list_pairs(matrix: np.ndarray) -> np.ndarray:
     return squareform(matrix, checks=False)
 
 
-def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
+def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
     """Spearman's correlation over the pairs in which both numbers are finite.
 
     NaN when fewer than three pairs remain, or when x or y is constant in them.

@@ -249,10 +249,10 @@ def _describe_hint(hint: Any) -> str:
     return hint.__name__
 
 
-def sweep_parser(**kwargs: str) -> Parser:
+def sweep_parser(description: str | None = None) -> Parser:
     """A parser of the flags of launch/sweep.py, except those for the config."""
     text = '--config.x.y=z sets a field; --config FILE --help lists all of them'
-    parser = Parser(epilog=text, add_help=False, **kwargs)
+    parser = Parser(description=description, epilog=text, add_help=False)
     add = parser.add_argument
     switch: dict[str, Any] = {'action': 'store_true'}
     add('-h', '--help', action=_Help, nargs=0, help='show this text and exit')

@@ -7,6 +7,7 @@ by side in one program).
 
 import itertools
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -156,7 +157,7 @@ def locate(axes: dict[str, tuple], point: dict[str, object]) -> tuple[int, int]:
     return divmod(flat, cohort_size)
 
 
-def find_indices(axes: dict[str, tuple], point: dict[str, object]) -> dict[str, int]:
+def find_indices(axes: dict[str, tuple], point: Mapping[str, object]) -> dict[str, int]:
     """Where the values of a point lie on their axes; UserError if one does not."""
     indices = {}
     for name, wanted in point.items():

@@ -15,6 +15,7 @@ inside. A test holds the losses of this file equal to the package's.
 """
 
 import os
+from typing import Any
 
 os.environ |= {'MPLBACKEND': 'agg', 'MATPLOTLIBRC': os.devnull}  # not the reader's
 import jax
@@ -75,6 +76,7 @@ def init_params(key: jax.Array, gamma: jax.Array) -> dict:
     def norm() -> dict:
         return {'scale': jnp.ones(WIDTH), 'bias': jnp.zeros(WIDTH)}
 
+    params: dict[str, Any]
     params = {'W_embed': draw_rows(VOCAB), 'W_pos': draw_rows(POSITIONS)}
     for layer in range(DEPTH):
         block = {name: draw(WIDTH, WIDTH) for name in ('W_Q', 'W_K', 'W_V', 'W_O')}
@@ -166,7 +168,8 @@ def train_grid() -> tuple[np.ndarray, np.ndarray]:
         done = f'{first + EVERY:,} of {STEPS:,} steps'
         print(f'{done}: loss {curve[0].mean():.4f}', flush=True)
         curves.append(curve)
-    return tuple(np.stack(curve, axis=-1) for curve in zip(*curves, strict=True))
+    loss, composed = (np.stack(curve, axis=-1) for curve in zip(*curves, strict=True))
+    return loss, composed
 
 
 def draw(loss: np.ndarray, composed: np.ndarray) -> None:

@@ -54,7 +54,7 @@ def compare_crossings(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
     are dropped; if neither threshold is reached there is no ratio.
     """
     crossings = pd.DataFrame({'slow': slow, 'fast': fast}).dropna()
-    is_never = np.isinf(crossings)
+    is_never = crossings == np.inf
     has_ratio = ~is_never.all(axis='columns')
     slow_never, fast_never = is_never[has_ratio].any()
     bound = ''

@@ -6,7 +6,6 @@ from typing import Any
 import jax
 import numpy as np
 import pandas as pd
-from flax.traverse_util import flatten_dict
 
 from analysis.changes.kernels import (
     Gradients,
@@ -14,7 +13,12 @@ from analysis.changes.kernels import (
     make_gradients,
     tangent_kernel,
 )
-from analysis.members.member import Member, make_apply, program_of
+from analysis.members.member import (
+    Member,
+    flatten_params,
+    make_apply,
+    program_of,
+)
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.models import ModelConfig
@@ -73,9 +77,9 @@ def measure_movement(start_params: Any, end_params: Any) -> dict[str, float]:
 
     NaN for parameters that are zero at the start.
     """
-    end = flatten_dict(end_params, sep='/')
+    end = flatten_params(end_params)
     rows = []
-    for path, before in flatten_dict(start_params, sep='/').items():
+    for path, before in flatten_params(start_params).items():
         norm = np.linalg.norm(before.astype(float))
         distance = np.linalg.norm(end[path].astype(float) - before)
         name = path.split('/')[-1]
@@ -83,7 +87,7 @@ def measure_movement(start_params: Any, end_params: Any) -> dict[str, float]:
     squares = pd.DataFrame(rows).groupby('name', sort=False).sum()
     squares.loc['all'] = squares.sum()
     ratios = squares.moved / squares.start.where(squares.start > 0)
-    return np.sqrt(ratios).to_dict()
+    return {str(name): ratio for name, ratio in ratios.transform(np.sqrt).items()}
 
 
 @cache()

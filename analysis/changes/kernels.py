@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jax.typing import ArrayLike
 
 MOST_BYTES = 2**28  # of the gradients of a batch; memory holds two
 
@@ -27,7 +28,9 @@ def make_gradients(apply: Callable) -> Gradients:
         logits_V = apply(params, tokens_T[None]).logits[0, -1]
         return logits_V[label] - logits_V.mean()
 
-    def compute_gradients(params: Any, tokens_BT: Array, labels_B: Array) -> Array:
+    def compute_gradients(
+        params: Any, tokens_BT: ArrayLike, labels_B: ArrayLike
+    ) -> Array:
         by_leaf = jax.vmap(jax.grad(answer), (None, 0, 0))(params, tokens_BT, labels_B)
         return jax.vmap(lambda tree: ravel_pytree(tree)[0])(by_leaf)
 

@@ -10,6 +10,7 @@ from 0.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +27,7 @@ Array = jax.Array | np.ndarray
 def make_cut_edit(
     allowed_NJJ: Array, roles_BT: Array, renormalize: bool | Array = True
 ) -> Edit:
-    """An edit that cuts all edges but the allowed ones.
+    """An edit that cuts all edges but the allowed ones, bool [layer, source, target].
 
     A position can always read itself. With `renormalize` the remaining weights of a
     position sum to one again, as if the other scores were minus infinity (attention
@@ -57,6 +58,7 @@ def make_patch_edit(
     """An edit that puts another run's X_ao of one layer at all positions of some roles.
 
     Args:
+      layer: [], its number.
       roles_J: bool, the roles whose positions are patched.
       X_ao_NBTD: X_ao of every layer, from a forward pass on other sequences.
     """
@@ -103,7 +105,7 @@ def _compile_edited(
 
     @numerics.pin(precision)
     @jax.jit
-    def program(params, tokens_BT, *arguments) -> jax.Array:
+    def program(params: Any, tokens_BT: jax.Array, *arguments: jax.Array) -> jax.Array:
         activations = apply(params, tokens_BT, edit=make_edit(*arguments))
         return activations.logits[:, -1]
 

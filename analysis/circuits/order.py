@@ -8,6 +8,7 @@ answers. The second is what is measured here.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from analysis.circuits import sequences
 from analysis.circuits.sequences import Sequences
@@ -78,6 +79,6 @@ def _replace_one(pair_B2: np.ndarray, anchors_A: np.ndarray) -> np.ndarray:
     return replaced_B2
 
 
-def _mean_square(difference_BD: np.ndarray) -> float:
+def _mean_square(difference_BD: ArrayLike) -> float:
     """Mean squared length of the rows."""
-    return float((difference_BD.astype(float) ** 2).sum(-1).mean())
+    return float((np.asarray(difference_BD, float) ** 2).sum(-1).mean())

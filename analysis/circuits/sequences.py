@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.members.member import Member
+from analysis.members.selection import require_task
 from anchorjax.errors import UserError, require
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
@@ -164,10 +165,7 @@ def check_tokens(member: Member, tokens_T: ArrayLike) -> np.ndarray:
 
 def require_anchor_task(member: Member) -> AnchorsConfig:
     """The config of the member's task; UserError unless it is the anchor task."""
-    config = member.experiment.task
-    if config.name != 'anchors':
-        raise UserError(f'task {config.name!r}: this figure needs the anchor task')
-    return config
+    return require_task(member.experiment.task, AnchorsConfig)
 
 
 def require_unseen_pair(member: Member) -> None:

@@ -2,10 +2,15 @@
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.typing import ColorType
 
 
 def draw_band(
-    axis: Axes, x_S: np.ndarray, values_MS: np.ndarray, colour: str, label: str | None
+    axis: Axes,
+    x_S: np.ndarray,
+    values_MS: np.ndarray,
+    colour: ColorType,
+    label: str | None,
 ) -> None:
     """The mean of the members, and a band from the lowest to the highest.
 

@@ -6,6 +6,7 @@ learning rate goes across. All other axes have their first value, or the one giv
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -27,12 +28,9 @@ from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
 # Matrices of cells may differ in their size.
-_SIZES_DIFFER = {
-    'data_vars': 'all',
-    'coords': 'minimal',
-    'compat': 'override',
-    'join': 'outer',
-}
+_concat = partial(
+    xr.concat, data_vars='all', coords='minimal', compat='override', join='outer'
+)
 
 
 def measure_cells(
@@ -77,8 +75,8 @@ def measure_cells(
                 line.append(xr.Dataset({'note': found}))
             else:
                 line.append(found.assign(note=''))
-        lines.append(xr.concat(line, 'column', **_SIZES_DIFFER))
-    grid = xr.concat(lines, 'row', **_SIZES_DIFFER).transpose('row', 'column', ...)
+        lines.append(_concat(line, 'column'))
+    grid = _concat(lines, 'row').transpose('row', 'column', ...)
     if (grid.note != '').all():
         note = grid.note.values[-1, -1]
         raise UserError(f'no member has a matrix {path!r} at step {step}: {note}')

@@ -155,7 +155,7 @@ def draw_heatmap(
     """
     scale = norm(*limits)
     image = axis.imshow(table, cmap=colours, norm=scale, aspect='auto')
-    rgba = image.cmap(scale(table.fillna(limits[0])))
+    rgba = np.asarray(image.cmap(scale(table.fillna(limits[0]))))
     is_dark = rgba[..., :3] @ _BRIGHTNESS < 0.5
     for (y, x), value in np.ndenumerate(table.values):
         text, colour = '–', 'black'

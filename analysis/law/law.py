@@ -30,7 +30,7 @@ from analysis.members.columns import equivalent_gamma
 from analysis.members.lookup import LEVELS, SCORED
 from analysis.p1 import solutions
 from analysis.tables.folders import require_folder_for_tables
-from analysis.tables.text import format_csv
+from analysis.tables.text import format_csv, list_records
 from anchorjax import cli, files
 from anchorjax.errors import UserError
 from anchorjax.tasks.solution import NOT_CONVERGED, UNSEEN_MAPPINGS
@@ -67,10 +67,11 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
     axis.set_xlabel('change of the share of answers to the unseen pair')
     handles = []
     for rule in UNSEEN_MAPPINGS:
-        dot = {'color': style.COLOURS[rule], 'marker': 'o'}
-        handles.append(Line2D([], [], **dot, label=rule))
-    hollow = {'color': 'black', 'marker': 'o', 'mfc': 'white', 'ls': ''}
-    handles.append(Line2D([], [], **hollow, label='converged networks alone'))
+        colour = style.COLOURS[rule]
+        handles.append(Line2D([], [], color=colour, marker='o', label=rule))
+    hollow = Line2D([], [], color='black', marker='o', mfc='white', ls='')
+    hollow.set_label('converged networks alone')
+    handles.append(hollow)
     axis.figure.legend(handles=handles, loc='outside lower center', ncols=3)
 
 
@@ -93,12 +94,13 @@ def _name_row(row: pd.Series) -> str:
 
 def _draw_contrast(axis: Axes, rows: pd.DataFrame, y: float, colour: str) -> None:
     """The interval of all networks, and below it that of the converged ones."""
-    for row in rows.itertuples():
-        axis.plot([row.low, row.high], [y, y], color=colour, lw=1)
-        axis.plot(row.mean, y, 'o', color=colour, ms=3)
-        ends = [row.converged_low, row.converged_high]
+    for row in list_records(rows):
+        axis.plot([row['low'], row['high']], [y, y], color=colour, lw=1)
+        axis.plot(row['mean'], y, 'o', color=colour, ms=3)
+        ends = [row['converged_low'], row['converged_high']]
         axis.plot(ends, [y + 0.12, y + 0.12], color=colour, lw=0.5)
-        axis.plot(row.converged_mean, y + 0.12, 'o', color=colour, mfc='white', ms=3)
+        mean = row['converged_mean']
+        axis.plot(mean, y + 0.12, 'o', color=colour, mfc='white', ms=3)
 
 
 def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:

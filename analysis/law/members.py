@@ -22,6 +22,7 @@ from anchorjax.experiment import Experiment
 from anchorjax.limits import check_value
 from anchorjax.models import ModelConfig
 from anchorjax.storage.reader import Run
+from anchorjax.tasks.anchors import AnchorsConfig
 from anchorjax.tasks.solution import classify_members
 
 TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'  # kinds of exception
@@ -120,8 +121,9 @@ def tabulate(run: Run) -> pd.DataFrame:
     rows = []
     for point in frame.find_points(run, members):
         rows.append(describe_factors(run.experiment_of(**point), point['gamma']))
+    factors = pd.DataFrame(rows, members.index)
     # A factor may have the name of a static axis.
-    table = members.assign(**pd.DataFrame(rows, members.index))
+    table = members.drop(columns=factors.columns, errors='ignore').join(factors)
     # All networks count, converged or not, by what they answer.
     table['solution'] = classify_members(members)
     of_tables = score_members(run, members).xs(LEVELS[-1], axis=1, level=1)
@@ -139,10 +141,11 @@ def describe_factors(experiment: Experiment, gamma: float) -> dict[str, Any]:
       UserError: it is not the anchor task, or the model has no width or depth.
     """
     task, model = experiment.task, experiment.model
-    if task.name != 'anchors':
+    if not isinstance(task, AnchorsConfig):
         line = f'{experiment.name}: task = {task.name!r}'
         raise UserError(f'{line}: the law is about the task anchors')
-    if not (hasattr(model, 'width') and hasattr(model, 'depth')):
+    width, depth = (getattr(model, name, None) for name in ('width', 'depth'))
+    if width is None or depth is None:
         line = f'{experiment.name}: model = {model.name!r}'
         raise UserError(f'{line}: the law is about models with a width and a depth')
     return {
@@ -152,8 +155,8 @@ def describe_factors(experiment: Experiment, gamma: float) -> dict[str, Any]:
         'last_token': task.last_token,
         'anchors': len(task.shift_of),
         'batch_size': experiment.train.batch_size,
-        'width': model.width,
-        'depth': model.depth,
+        'width': width,
+        'depth': depth,
         'num_steps': experiment.train.num_steps,
         'qk_offset': measure_qk_offset(model, gamma),
     }
@@ -173,6 +176,7 @@ def find_other_differences(runs: Iterable[Run]) -> list[str]:
     for run in runs:
         for cohort in run.experiment.cohorts():
             experiment = run.experiment.for_cohort(cohort)
+            fields: dict[str, Any]
             fields = flatten_dict(config.to_dict(experiment), sep='.')
             gamma_overrides = dict(fields.get('model.gamma_overrides', ()))
             gamma_overrides.pop('qk', None)  # that of W_Q and W_K is a factor

@@ -1,19 +1,22 @@
 """What the columns of a table of members mean: the axes of its sweep, and γ."""
 
 import math
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
 from anchorjax.grid import TRACED_AXES
 
+Number = TypeVar('Number', float, pd.Series)
+
 PAPER_WIDTH = 400  # of P1 (PAPERS 1.2)
 
 
 def list_axes(members: pd.DataFrame) -> list[str]:
     """The axes of the sweep: `Run.members` puts them first, the seed last of them."""
-    last = members.columns.get_loc('seed')
-    return list(members.columns[: last + 1])
+    names = list(members.columns)
+    return names[: names.index('seed') + 1]
 
 
 def list_static_axes(members: pd.DataFrame) -> list[str]:
@@ -27,7 +30,7 @@ def list_varying_axes(members: pd.DataFrame) -> list[str]:
     return list(axes.columns[axes.nunique() > 1])
 
 
-def equivalent_gamma(gamma: float, width: float) -> float:
+def equivalent_gamma(gamma: Number, width: Number) -> Number:
     """The γ at which P1's width of 400 starts with the same standard deviation.
 
     std = width^-γ, so the γ of two widths can only be compared through it. That is of

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.members.point import list_points
+from analysis.members.selection import require_task
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.grid import DATA, random_key
@@ -85,7 +86,8 @@ def score_members(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for place in members.index:
         point = points[place]
-        scores = lookup_scores(run.experiment_of(**point).task, point['seed'])
+        task = require_task(run.experiment_of(**point).task, AnchorsConfig)
+        scores = lookup_scores(task, point['seed'])
         rows.append([scores[level].get(SCORED[name]) for name, level in columns])
     return pd.DataFrame(rows, members.index, columns, dtype=float)
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from flax.traverse_util import flatten_dict
+from numpy.typing import ArrayLike
 
 from analysis.members.point import Point, complete_point, name_point
 from anchorjax import models, numerics, tasks
@@ -52,7 +53,8 @@ class Member(NamedTuple):
     def eval_sets(self) -> MemberEvalSets:
         """The sequences on which training measured it, and every mapping's answers."""
         eval_sets = draw_eval_sets(self.experiment.task, self.point['seed'])
-        return MemberEvalSets(eval_sets.tokens_PBT, eval_sets.targets_PRBQ[..., -1])
+        labels_PRB = np.asarray(eval_sets.targets_PRBQ)[..., -1]
+        return MemberEvalSets(np.asarray(eval_sets.tokens_PBT), labels_PRB)
 
     @property
     def depth(self) -> int:
@@ -92,7 +94,7 @@ class Member(NamedTuple):
     @property
     def matrices(self) -> dict[str, np.ndarray]:
         """Every parameter matrix [d_in, d_out] by its path, such as 'block_0/W_Q'."""
-        leaves = flatten_dict(self.params, sep='/')
+        leaves = flatten_params(self.params)
         return {path: leaf for path, leaf in leaves.items() if leaf.ndim == 2}
 
     def matrix(self, path: str) -> np.ndarray:
@@ -107,7 +109,13 @@ class Member(NamedTuple):
         return matrices[path]
 
 
-def member_of(run: Run, step: int | str = 'last', **point) -> Member:
+def flatten_params(params: Any) -> dict[str, np.ndarray]:
+    """Every parameter of a tree by its path, such as 'block_0/W_Q'."""
+    leaves: dict[str, Any] = flatten_dict(params, sep='/')
+    return leaves
+
+
+def member_of(run: Run, step: int | str = 'last', **point: Any) -> Member:
     """The member at `point` of a sweep, at a snapshot step.
 
     Raises:
@@ -121,22 +129,25 @@ def member_of(run: Run, step: int | str = 'last', **point) -> Member:
     if step == 'last' and steps:
         step = steps[-1]
     params = run.params(step, **point)
-    return Member(experiment, params, complete, step, run)
+    return Member(experiment, params, complete, int(step), run)
 
 
-def make_untrained(member: Member) -> Member | None:
+def find_untrained(member: Member) -> Member | None:
+    """`make_untrained`; None: of an official network, weights alone, γ is not known."""
+    is_unknown = math.isnan(member.point.get('gamma', math.nan))
+    return None if is_unknown else make_untrained(member)
+
+
+def make_untrained(member: Member) -> Member:
     """The member before training, at the gamma of its point: the null of training.
 
     It is the snapshot of step 0 if the run has it. If not, its weights are drawn again,
-    or read from the file that it started from. None where gamma is not known: an
-    official network has weights alone.
+    or read from the file that it started from.
 
     Raises:
       UserError: that file is not the one that it started from, or cannot be read.
     """
     run, config = member.run, member.experiment
-    if math.isnan(member.point.get('gamma', math.nan)):
-        return None
     if run is not None and 0 in run.steps(**member.point):
         return member_of(run, 0, **member.point)
     if config.model.is_drawn:
@@ -171,8 +182,7 @@ def require_attention(member: Member) -> None:
 
 def read_answers(activations: Activations) -> np.ndarray:
     """The answers [B]: the most likely token after the last position."""
-    logits_BV = activations.logits[:, -1]
-    return logits_BV.argmax(-1)
+    return np.asarray(activations.logits)[:, -1].argmax(-1)
 
 
 @cache()
@@ -183,8 +193,12 @@ def make_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
     """
     module = model.module(vocab, gamma=0.0)
 
-    def apply(params: Any, tokens_BT: jax.Array, edit=None) -> Activations:
-        return module.apply({'params': params}, tokens_BT, last_only=False, edit=edit)
+    def apply(
+        params: Any, tokens_BT: jax.Array, edit: models.Edit | None = None
+    ) -> Activations:
+        fields = {'last_only': False, 'edit': edit}
+        activations: Any = module.apply({'params': params}, tokens_BT, **fields)
+        return activations
 
     return apply
 
@@ -207,6 +221,11 @@ def compile_apply(
 def draw_eval_sets(config: tasks.TaskConfig, seed: int) -> tasks.EvalSets:
     """The eval sets of a seed as numpy arrays."""
     return jax.tree.map(np.asarray, _compile_eval_sets(config)(seed))
+
+
+def mark_scored(targets: ArrayLike, weights: ArrayLike | None) -> np.ndarray:
+    """Which targets of a batch, or of eval sets, are scored: without weights all."""
+    return np.ones_like(targets, bool) if weights is None else np.asarray(weights) > 0
 
 
 def draw_training(config: tasks.TaskConfig, seed: int) -> Iterator[tasks.Batch]:

@@ -1,12 +1,13 @@
 """Points of a sweep: a value for each of its axes, as a dict."""
 
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 from anchorjax.grid import find_indices
 from anchorjax.storage.reader import Run
 
-Point = dict[str, Any]
+Point = Mapping[str, Any]
 
 
 def list_points(run: Run) -> list[Point]:

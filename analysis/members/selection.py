@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,9 @@ from analysis.members.point import Point
 from anchorjax.errors import UserError
 from anchorjax.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
+from anchorjax.tasks import TaskConfig
+
+Kind = TypeVar('Kind', bound=TaskConfig)
 
 TIE_BREAK = 1e-3  # weight of held-out agreement where two members score alike
 _SECONDS_BETWEEN_LINES = 5.0
@@ -79,6 +83,17 @@ def rank_towards(members: pd.DataFrame, mapping: str) -> pd.DataFrame:
     heldout = members.seen_heldout_assigned.fillna(0.0)
     score = members[f'unseen_{mapping}'] + TIE_BREAK * heldout
     return pd.DataFrame({'at': members.solution == mapping, 'score': score})
+
+
+def require_task(config: TaskConfig, kind: type[Kind]) -> Kind:
+    """The config of a task of this kind.
+
+    Raises:
+      UserError: it is another task.
+    """
+    if not isinstance(config, kind):
+        raise UserError(f'task {config.name!r}: this is about the task {kind().name!r}')
+    return config
 
 
 def require_heldout_eval_set(run: Run) -> None:

@@ -102,7 +102,7 @@ def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
         axis.set_axis_off()
     for axis, (measure, of_measure) in zip(axes.flat, measures, strict=False):
         _draw_measure(axis, of_measure)
-        title = measure.replace('_', ' ').removesuffix(' assigned')
+        title = str(measure).replace('_', ' ').removesuffix(' assigned')
         axis.set_title(title)
     if 1 < cells.setting.nunique() <= MOST_LINES:
         axes.flat[0].legend(fontsize=5.5)

@@ -8,6 +8,7 @@ composed ones at its small one and beyond.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,7 +68,7 @@ def _list_setting_axes(members: pd.DataFrame) -> list[str]:
     return [*static, *(axis for axis in varying if axis not in ('gamma', *static))]
 
 
-def _name_value(axis: str, value: object) -> str:
+def _name_value(axis: str, value: Any) -> str:
     """'depth 3'; the exception of the anchor task in words."""
     if axis == 'exception':
         return EXCEPTIONS[value]

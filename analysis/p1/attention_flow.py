@@ -12,6 +12,7 @@ tests them.
   python -m analysis attention_flow --run runs/phase --gamma=2.04 --depth=3 --seed=0
 """
 
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -20,7 +21,7 @@ from matplotlib.axes import Axes
 
 from analysis.circuits import flows, sequences
 from analysis.drawing import style
-from analysis.members.member import Member, make_untrained, require_attention
+from analysis.members.member import Member, find_untrained, require_attention
 from anchorjax.limits import at_least, at_most
 from anchorjax.tasks import anchors
 
@@ -62,7 +63,7 @@ def compute(
     mass = flows.average_attention(member, random_BT)
     by_chance = flows.average_uniform_attention(member, random_BT)
     trained = flows.measure_flows(mass)
-    start = make_untrained(member)
+    start = find_untrained(member)
     untrained = xr.full_like(trained, np.nan)
     if start is not None:
         untrained = flows.measure_flows(flows.average_attention(start, random_BT))
@@ -77,9 +78,8 @@ def compute(
 
 def read_sequence(member: Member, tokens: tuple[int, ...] | None = None) -> xr.Dataset:
     """What `compute` says about the one sequence; UserError as there."""
-    if tokens is None:
-        tokens = sequences.fit_paper_sequence(member)
-    tokens_T = sequences.check_tokens(member, tokens)
+    given = sequences.fit_paper_sequence(member) if tokens is None else tokens
+    tokens_T = sequences.check_tokens(member, given)
     require_attention(member)
     roles_T = np.array(member.task.role_names)[member.roles(tokens_T[None])[0]]
     activations = member.forward(tokens_T[None])
@@ -101,7 +101,7 @@ def _list_answers(
 ) -> np.ndarray:
     """The answer of every mapping to one sequence."""
     token_of = dict(zip(roles_T.tolist(), tokens_T.tolist(), strict=True))
-    config = member.experiment.task
+    config = sequences.require_anchor_task(member)
     pair = anchors.find_row(config, (token_of['anchor_1'], token_of['anchor_2']))
     return token_of['key'] + anchors.list_shifts(config)[pair]
 
@@ -124,12 +124,11 @@ def _draw_sequence(axis: Axes, result: xr.Dataset) -> None:
             axis.plot([source, reader], [n, n + 1], **look, alpha=0.8, zorder=1)
     layers, length, _ = result.attention.shape
     rows = range(layers + 1)
-    bold = {'fontweight': 'bold', 'va': 'top'}
+    write = partial(axis.text, fontweight='bold')
     for t, token in enumerate(result.token.values):
         axis.plot([t] * len(rows), rows, 'o', ms=5, color=colours[t], zorder=2)
-        axis.text(t, -0.2, str(token), ha='center', color=colours[t], **bold)
-    bold['va'] = 'bottom'
-    axis.text(length - 1, layers + 0.18, _name_answer(result), ha='right', **bold)
+        write(t, -0.2, str(token), ha='center', va='top', color=colours[t])
+    write(length - 1, layers + 0.18, _name_answer(result), ha='right', va='bottom')
 
     axis.set_yticks(rows, ['input', *_name_layers(result)])
     axis.set_ylim(-0.5, layers + 0.5)

@@ -109,7 +109,7 @@ def tabulate(run: Run) -> pd.DataFrame:
     members = frame.add_equivalents(run, frame.list_usable(run, 'anchors'))
     members['num_steps'] = run.experiment.train.num_steps
     if 'depth' not in members:  # no axis of the sweep
-        members['depth'] = run.experiment.model.depth
+        members['depth'] = getattr(run.experiment.model, 'depth', np.nan)
     if run.folder.workdir.name in LEVELS:
         members = add_levels(run, members)
     if run.folder.workdir.name in INSIDES:
@@ -122,10 +122,11 @@ def difference_of_best(column: str, first: Group, second: Group) -> Estimator:
 
     def estimate(members: pd.DataFrame) -> Estimate:
         groups = select_pairs(members, first.levels, second.levels)
-        best = [group.groupby('seed')[column].max() for group in groups]
+        best, other_best = (group.groupby('seed')[column].max() for group in groups)
         everyone = [len(select(members, group.levels)) for group in (first, second)]
         left_out = sum(everyone) - sum(map(len, groups))
-        return subtract(Pairs(*best, left_out, np.nan), (first.name, second.name))
+        pairs = Pairs(best, other_best, left_out, np.nan)
+        return subtract(pairs, (first.name, second.name))
 
     return estimate
 

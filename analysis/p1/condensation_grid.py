@@ -6,7 +6,7 @@ sweeps. In one with one gamma it is the learning rate (P1 Fig 15).
   python -m analysis condensation_grid --run runs/phase --seed=1
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import xarray as xr
@@ -33,7 +33,7 @@ def compute(
     step: int | str = 'last',
     matrix: Annotated[str, 'path of a matrix [d_in, d_out]'] = condensation.MATRIX,
     threshold: condensation.Threshold = condensation.THRESHOLD,
-    **point,
+    **point: Any,
 ) -> xr.Dataset:
     """Numbers of `groups.measure_condensation` of every member at `point`.
 

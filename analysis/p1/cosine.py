@@ -22,7 +22,7 @@ from matplotlib.patches import Rectangle
 
 from analysis.circuits import sequences
 from analysis.drawing import style
-from analysis.members.member import Member, make_untrained
+from analysis.members.member import Member, find_untrained
 from analysis.vectors import extract, triangles
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most
@@ -85,7 +85,7 @@ def compute(
     }
     trained = _compare_vectors(member, keys_X, noise_CT, apart)
     untrained = xr.full_like(trained.difference, np.nan)
-    start = make_untrained(member)
+    start = find_untrained(member)
     if start is not None:
         untrained = _compare_vectors(start, keys_X, noise_CT, apart).difference
     return trained.assign(
@@ -106,9 +106,9 @@ def _compare_vectors(
         'v': extract.compute_v(member, keys_X, PAIRS_OF_V, noise_CT),
         'u': extract.compute_u(member, keys_X, ANCHORS_OF_U, noise_CT),
     }
-    rows = []
+    rows: list[xr.Dataset] = []
     for centre in (False, True):
-        found = []
+        found: list[xr.Dataset] = []
         for name in NAMES:
             found.append(triangles.compare(vectors[name], apart[name], centre))
         rows.append(xr.concat(found, pd.Index(NAMES, name='vector')))
@@ -123,7 +123,7 @@ def _compare_targets(
     Args:
       anchors_SA: the A anchors of every side.
     """
-    shifts = member.experiment.task.shift_of
+    shifts = sequences.require_anchor_task(member).shift_of
     targets_SX = []
     for anchors in anchors_SA.tolist():
         target_X = keys_X

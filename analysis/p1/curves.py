@@ -6,7 +6,7 @@ python -m analysis curves --run runs/phase --gamma=2.04 --depth=3 --seed=0
 import itertools
 import operator
 import textwrap
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import xarray as xr
@@ -35,7 +35,7 @@ def compute(
     tolerance: Annotated[
         float, at_least(0), at_most(1), 'how far it may fall and still be there'
     ] = 0.05,
-    **network,
+    **network: Any,
 ) -> xr.Dataset:
     """What a member answers along the recorded steps, and when it learned that.
 

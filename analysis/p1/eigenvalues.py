@@ -11,7 +11,7 @@ training.
   python -m analysis eigenvalues --run runs/phase
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -62,7 +62,7 @@ def compute(
     leading: Annotated[
         int, at_least(1), at_most(1_000), 'eigenvalues to follow over training'
     ] = 6,
-    **point,
+    **point: Any,
 ) -> xr.Dataset:
     """Spectra over gamma at one point of the other axes (first values where not given).
 
@@ -94,8 +94,7 @@ def compute(
     gammas = []
     missing = []
     for gamma in sorted(axes['gamma']):
-        point = complete_point(run, rest | {'gamma': gamma})
-        reason = explain_missing(run, point)
+        reason = explain_missing(run, complete_point(run, rest | {'gamma': gamma}))
         if reason:
             missing.append(f'γ {gamma:g} {reason}')
         else:
@@ -126,7 +125,7 @@ def compute(
     else:
         ends = {'large': -1, 'small': 0}
     singular = [find_singular_values(members[end]) for end in ends.values()]
-    return by_gamma.assign(
+    by_gamma = by_gamma.assign(
         evolution=(('step', 'index'), evolution_SI),
         rise=('leading', rises),
         singular=xr.concat(singular, pd.Index(ends, name='size')),
@@ -136,8 +135,9 @@ def compute(
         missing='\n'.join(missing),
         fixed=name_values(rest),
         width=frame.find_width(run),
-        **measure_converged(run, step, matrix, rest).to_xarray(),
-    ).assign_coords(step=steps)
+    )
+    converged = measure_converged(run, step, matrix, rest)
+    return by_gamma.merge(converged.to_xarray()).assign_coords(step=steps)
 
 
 def read_used(member: Member, path: str) -> np.ndarray:
@@ -153,7 +153,7 @@ def select_used(config: TaskConfig, path: str, W: np.ndarray) -> np.ndarray:
     All of any other matrix, and all of every matrix of a task that is not the anchor
     task.
     """
-    if config.name != 'anchors':
+    if not isinstance(config, anchors.AnchorsConfig):
         return W
     if path == 'W_embed':
         return W[list_tokens(config)]

@@ -26,6 +26,7 @@ from analysis.vectors import order
 from anchorjax.errors import UserError, require
 from anchorjax.limits import above, at_least, at_most
 from anchorjax.tasks import TaskConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 
 TITLE = 'Embedding'
 PAPER = 'P1 Fig 5 (c, d), P3 Fig 5 B'
@@ -72,7 +73,8 @@ def compute(
     """
     W = member.matrix(matrix)
     task = member.experiment.task
-    shifts = list(task.shift_of.values()) if task.name == 'anchors' else [0]
+    is_anchors = isinstance(task, AnchorsConfig)
+    shifts = list(task.shift_of.values()) if is_anchors else [0]
     differences = np.unique(np.abs(np.subtract.outer(shifts, shifts)))
     tokens = check_items(task, W, items)
     rows = W[tokens]
@@ -113,9 +115,9 @@ def check_items(task: TaskConfig, W: np.ndarray, items: Items) -> np.ndarray:
       UserError: no such rows in W, or fewer than six.
     """
     if items is None:
-        if not hasattr(task, 'keys'):
-            raise UserError(f'task {task.name!r} has no keys: give --items=FROM,TO')
-        items = task.keys
+        items = getattr(task, 'keys', None)
+    if items is None:
+        raise UserError(f'task {task.name!r} has no keys: give --items=FROM,TO')
     first, end = items
     tokens = len(W)
     allowed = f'FROM,TO in [0, {tokens}], at least 6 apart'

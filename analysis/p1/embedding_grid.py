@@ -6,7 +6,7 @@ condensation_grid.
   python -m analysis embedding_grid --run runs/phase --seed=1
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import xarray as xr
@@ -36,7 +36,7 @@ def compute(
     matrix: Annotated[str, 'path of a matrix [tokens, D]'] = embedding.MATRIX,
     items: embedding.Items = None,
     permutations: embedding.Permutations = 40,
-    **point,
+    **point: Any,
 ) -> xr.Dataset:
     """Numbers of `order.measure_order` of every member at `point`.
 

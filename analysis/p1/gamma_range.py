@@ -84,7 +84,7 @@ def find_transitions(members: pd.DataFrame) -> pd.DataFrame:
         gammas = counts.index[counts]
         curves = of_setting.pivot_table('unseen_composed', 'seed', 'gamma')
         for seed, values in curves.reindex(columns=gammas).dropna().iterrows():
-            ends = find_transition(gammas.values, values.values)
+            ends = find_transition(gammas.to_numpy(), values.to_numpy())
             rows.append((setting, seed, *ends))
     if not rows:
         raise UserError('gamma_range: no seed has all its gammas trained')

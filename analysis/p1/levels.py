@@ -16,6 +16,8 @@ no other question, a function of each pair no unseen pair.
   python -m analysis levels --run runs/levels
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -25,9 +27,14 @@ from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.members.columns import name_gamma
 from analysis.members.member import member_of
-from analysis.members.selection import find_common_steps, report_progress
+from analysis.members.selection import (
+    find_common_steps,
+    report_progress,
+    require_task,
+)
 from analysis.p1.predictors import explain_member, score_tables
 from anchorjax.storage.reader import Run
+from anchorjax.tasks.anchors import AnchorsConfig
 
 TITLE = 'Levels of a solution'
 PAPER = 'P1 Sec 5'
@@ -64,9 +71,9 @@ def compute(run: Run) -> pd.DataFrame:
     members.insert(0, 'setting', settings)
     rows = []
     for point in report_progress(points, 'levels'):
-        task = run.experiment_of(**point).task
+        task = require_task(run.experiment_of(**point).task, AnchorsConfig)
         of_tables = score_tables(task, point['seed'])
-        of_task = {'num_train': task.make().num_train}
+        of_task: dict[str, Any] = {'num_train': task.make().num_train}
         for name, (kind, level, _) in LINES.items():
             if kind in BEFORE:
                 null = of_tables[BEFORE[kind]].loc[kind, level]
@@ -88,13 +95,15 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
     """
     settings = answers.setting.unique().tolist()
     at_end = answers[answers.step == answers.step.max()]
-    for row, (gamma, of_gamma) in zip(axes, answers.groupby('gamma'), strict=True):
+    gammas = sorted(answers.gamma.unique())
+    for row, gamma in zip(axes, gammas, strict=True):
+        of_gamma = answers[answers.gamma == gamma]
         name = name_gamma(gamma, *answers.width.unique())
         for setting, here in of_gamma.groupby('setting'):
             axis = row[settings.index(setting)]
             _draw_lines(axis, here, 'step')
             loss = here.train_loss[here.step == here.step.max()].mean()
-            title = ', '.join(filter(None, (name, setting)))
+            title = ', '.join(filter(None, (name, str(setting))))
             axis.set_title(f'{title}\ntrain loss {loss:.2g}', fontsize=6)
             axis.set_xlabel('step')
         if _has_sizes(answers):
@@ -121,5 +130,5 @@ def _draw_lines(axis: Axes, here: pd.DataFrame, across: str) -> None:
     for name, (_, _, solution) in LINES.items():
         values = here.pivot_table(name, 'seed', across)
         colour, label = style.COLOURS[solution], name.replace('_', ' ')
-        draw_band(axis, values.columns, values.values, colour, label)
+        draw_band(axis, values.columns.to_numpy(), values.values, colour, label)
     axis.set_ylim(-0.03, 1.03)

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims import Claim, Group, at_gamma, difference, level
+from analysis.members.selection import require_task
 from analysis.p1 import levels
 from anchorjax.storage.reader import Run
+from anchorjax.tasks.anchors import AnchorsConfig
 
 KNOWN = 0.9  # of the trained questions: the data are learned
 WIDTH = 64  # of all networks here
@@ -28,8 +30,8 @@ def add_levels(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     Args:
       members: rows of `Run.members`, by their place in the sweep.
     """
-    experiment = run.experiment
-    if len(experiment.train.snapshot_steps) < 3 or not experiment.task.unseen_pairs:
+    task = require_task(run.experiment.task, AnchorsConfig)
+    if len(run.experiment.train.snapshot_steps) < 3 or not task.unseen_pairs:
         return members
     answers = levels.compute(run)
     last = answers[answers.step == answers.step.max()]
@@ -44,13 +46,13 @@ def read_when_known(answers: pd.DataFrame) -> float:
 
     On the line through the snapshots before and after; NaN: the data are never known.
     """
-    trained = answers.trained_as_data.values
+    trained = answers.trained_as_data.to_numpy()
     is_known = trained >= KNOWN
     if not is_known.any():
         return np.nan
     first = is_known.argmax()
     around = slice(max(first - 1, 0), first + 1)
-    heldout = answers.heldout_as_function.values
+    heldout = answers.heldout_as_function.to_numpy()
     return float(np.interp(KNOWN, trained[around], heldout[around]))
 
 

@@ -17,7 +17,7 @@ from analysis.members.member import Member
 from anchorjax import cli, config
 from anchorjax.errors import UserError
 from anchorjax.grid import TRACED_AXES
-from anchorjax.models.transformer import ACTIVATIONS, NORMS
+from anchorjax.models.transformer import ACTIVATIONS, NORMS, Activation, Norm
 from anchorjax.official import weights
 
 TITLE = 'A checkpoint of the authors'
@@ -41,7 +41,9 @@ _SIZES = (
 def load_member(
     path: str | pathlib.Path,
     experiment: config.Experiment | None = None,
-    **overrides: int | str | None,
+    heads: int = 1,
+    norm: Norm | None = None,
+    activation: Activation | None = None,
 ) -> Member:
     """A network of a PyTorch file as a member, of which only the weights are known.
 
@@ -49,13 +51,13 @@ def load_member(
 
     Args:
       experiment: the task it was trained on; P1's by default.
-      overrides: heads, norm, activation (`anchorjax.official.weights.load_weights`).
+      heads, norm, activation: as in `anchorjax.official.weights.load_weights`.
 
     Raises:
       UserError: not the official model, or another vocabulary than the task's.
       StoreError: the file cannot be read.
     """
-    model, vocab, params = weights.load_weights(path, **overrides)
+    model, vocab, params = weights.load_weights(path, heads, norm, activation)
     if experiment is None:
         experiment = config.resolve(config.default())
     expected = experiment.task.make().vocab

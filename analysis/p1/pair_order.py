@@ -123,5 +123,5 @@ def _share_answers(member: Member) -> dict[str, float]:
 
 def _name_kind(network: pd.Series) -> str:
     """The mapping that gives most answers, if it gives enough of them."""
-    best = max(UNSEEN_MAPPINGS, key=network.get)
+    best = max(UNSEEN_MAPPINGS, key=lambda mapping: network[mapping])
     return best if network[best] >= SOLVED else _NEITHER

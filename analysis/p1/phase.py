@@ -105,7 +105,7 @@ def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
         colours = style.MAPS.get(answer, 'Greys')
         style.draw_heatmap(axis, values, colours, (0, 1), size=8)
         axis.invert_yaxis()
-        label_gamma_cells(axis, values.columns, first.width)
+        label_gamma_cells(axis, values.columns.to_numpy(), first.width)
         axis.set_title(title)
         for border in range(1, len(values)):
             axis.axhline(border - 0.5, color='white', lw=1.5)

@@ -19,7 +19,9 @@ of two answers half of the time, and are scored on the questions of the eval set
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from analysis.circuits.sequences import require_anchor_task
 from analysis.members.member import Member, draw_training
 from anchorjax import numerics
 from anchorjax.caching import cache
@@ -52,26 +54,27 @@ def list_questions(config: AnchorsConfig, seed: int) -> tuple[np.ndarray, pd.Dat
 
     is_trained = np.zeros(shape, bool)
     for batch in draw_training(config, seed):
-        is_trained[_find_questions(config, batch.tokens_BT)] = True
+        is_trained[_find_questions(config, np.asarray(batch.tokens_BT))] = True
     is_trained_N = is_trained.ravel()
     shifts = _list_functions(config)
-    is_unseen_N = shifts['ordered pair'].isna().values[pair_N]
+    is_unseen_N = shifts['ordered pair'].isna().to_numpy()[pair_N]
     questions = shifts.iloc[pair_N].add(x_N, axis=0).reset_index(drop=True)
     questions.insert(0, 'datum', questions['ordered pair'].where(is_trained_N))
     kinds = np.select([is_trained_N, is_unseen_N], ['trained', 'unseen'], 'held-out')
     return np.asarray(tokens_NT), questions.assign(kind=kinds)
 
 
-def explain_answers(answer_N: np.ndarray, questions: pd.DataFrame) -> pd.DataFrame:
+def explain_answers(answer_N: ArrayLike, questions: pd.DataFrame) -> pd.DataFrame:
     """The share of some answers that each level explains, [kind, level]; NaN: none."""
-    is_explained = questions[LEVELS].eq(answer_N, axis=0)
+    is_explained = questions[LEVELS].eq(np.asarray(answer_N), axis=0)
     return is_explained.groupby(questions.kind).mean().reindex(KINDS)
 
 
 def explain_member(member: Member) -> pd.DataFrame:
     """The share of an anchor network's answers that each level explains."""
     seed = member.point['seed']
-    tokens_NT, questions = list_questions(member.experiment.task, seed)
+    config = require_anchor_task(member)
+    tokens_NT, questions = list_questions(config, seed)
     return explain_answers(member.answer(tokens_NT), questions)
 
 
@@ -108,7 +111,7 @@ def _find_questions(
     role_BT = np.asarray(anchors.find_roles(config, tokens_BT))
     # Roles 0 to 2 are those of the key item and of the two anchors.
     key_B, *pair_2B = [tokens_BT[role_BT == role] for role in range(3)]
-    pairs = pd.MultiIndex.from_arrays(anchors.list_pairs(config).T)
+    pairs = pd.MultiIndex.from_arrays([*anchors.list_pairs(config).T])
     row_B = pairs.get_indexer(pd.MultiIndex.from_arrays(pair_2B))
     position_B = (role_BT < 3).argmax(-1)  # of the first of the three tokens
     return row_B, position_B - config.positions.start, key_B - config.keys[0]

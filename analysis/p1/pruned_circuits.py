@@ -53,7 +53,7 @@ def compute(run: Run) -> pd.DataFrame:
             'kept': [edge in circuit for edge in ablation.edges],
             'unchanged': unchanged_E[cuts - 1] if cuts else 1.0,
         }
-        tables.append(pd.DataFrame(of_member).assign(**members.loc[place]))
+        tables.append(pd.DataFrame(of_member | members.loc[place].to_dict()))
     left_out = len(usable) - len(converged)
     return pd.concat(tables, ignore_index=True).assign(left_out=left_out)
 

@@ -12,9 +12,10 @@ import pandas as pd
 
 from analysis import frame
 from analysis.drawing import style
+from analysis.members.selection import require_task
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
-from anchorjax.tasks.anchors import find_row, list_shifts
+from anchorjax.tasks.anchors import AnchorsConfig, find_row, list_shifts
 
 # The shares that a bar has, and their colours.
 ANSWERS = {
@@ -51,7 +52,8 @@ def compute(tables: Mapping[str, pd.DataFrame], run: Run | None = None) -> pd.Da
 
 
 def _list_member_bars(run: Run) -> list[dict[str, object]]:
-    members, task = frame.list_usable(run, 'anchors'), run.experiment.task
+    members = frame.list_usable(run, 'anchors')
+    task = require_task(run.experiment.task, AnchorsConfig)
     if not task.unseen_pairs:
         raise UserError('--run: its task has no unseen pair, the prompts have one')
     composed, symmetric, _ = list_shifts(task)[find_row(task, task.unseen_pairs[0])]
@@ -78,7 +80,7 @@ def draw_bars(bars: pd.DataFrame, axes: np.ndarray) -> None:
     for answer, colour in ANSWERS.items():
         look = {'color': colour, 'edgecolor': '#888888', 'linewidth': 0.5}
         axis.barh(places, bars[answer], left=left, label=answer, **look)
-        left = left + bars[answer].values
+        left = left + bars[answer].to_numpy()
     axis.plot(bars.heldout, places, 'k|', label='seen pairs, new keys')
     axis.set_yticks(places, bars.model + ' (' + bars.number.astype(str) + ')')
     axis.invert_yaxis()

@@ -19,6 +19,7 @@ from analysis.tables.text import (
     format_list,
     format_range,
     format_table,
+    list_records,
 )
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -81,11 +82,11 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
             ends = (values.mean(), values.min(), values.max())
             texts[title] = format_range(*ends, seeds)
             if tables is not None and name in tables:
-                of_tables = tables.loc[here.index, name]
-                texts[f'{title}: {_TABLES}'] = format_list(of_tables.mean())
+                of_tables = tables.loc[here.index, [name]]
+                texts[f'{title}: {_TABLES}'] = format_list([*of_tables.mean()])
         counts = solution[here.index].value_counts()
-        counts = counts.reindex(order, fill_value=0)
-        texts['solution (seeds)'] = format_counts(counts.to_dict())
+        counts = {name: counts.get(name, 0) for name in order}
+        texts['solution (seeds)'] = format_counts(counts)
         rows.append(texts)
     table = pd.DataFrame(rows)
     levels = [] if tables is None else tables.columns.unique(level=1)
@@ -129,7 +130,8 @@ def command(words: list[str]) -> None:
 
 def write_table(table: pd.DataFrame) -> str:
     """The result of `compute` as Markdown, and what its columns are."""
-    parts = [format_table(list(table), table.values.tolist())]
+    rows = [list(row.values()) for row in list_records(table)]
+    parts = [format_table(list(map(str, table)), rows)]
     if table.attrs['levels']:
         parts.append(_ABOUT_TABLES.format(', by '.join(table.attrs['levels'])))
     if 'within 1' in table:

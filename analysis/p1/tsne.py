@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from analysis.circuits import sequences
 from analysis.drawing import style
-from analysis.members.member import Member, make_untrained
+from analysis.members.member import Member, find_untrained
 from analysis.vectors import extract
 from analysis.vectors.nearest import KINDS, count_neighbours
 from anchorjax.errors import require
@@ -96,7 +96,7 @@ def compute(
     in_space = count_neighbours(X_BD, pair_B2, neighbours)
     in_map = count_neighbours(map_B2, pair_B2[:mapped], neighbours)
     untrained = xr.full_like(in_space.share, np.nan)
-    start = make_untrained(member)
+    start = find_untrained(member)
     if start is not None:
         X_BD = _read_vectors(start, tokens_BT, layer, of)
         untrained = count_neighbours(X_BD, pair_B2, neighbours).share
@@ -198,7 +198,7 @@ def _draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
         first, second = pairs_A2[i]
         if first != second:
             handles.append(_make_dot(colours_A4[i], f'{first},{second}'))
-    handles.append(_make_dot(GREY, 'a,a'))
+    handles.append(_make_dot(np.array(GREY), 'a,a'))
     axis.legend(
         handles=handles,
         ncols=(len(handles) + 1) // 2,
@@ -209,7 +209,9 @@ def _draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
     )
 
 
-def _make_dot(colour: np.ndarray | tuple, label: str) -> Line2D:
+def _make_dot(colour_4: np.ndarray, label: str) -> Line2D:
+    red, green, blue, alpha = colour_4
+    colour = (red, green, blue, alpha)
     return Line2D([], [], marker='o', ls='', ms=4, color=colour, label=label)
 
 

@@ -76,7 +76,7 @@ def lag(
             name = f'{group.name} {column.removeprefix("moment_").replace("_", " ")}'
             sides.append(Side(name, stats.mean_interval(steps, stats.POSITIVE)))
         note = f'never: {found.never}' if len(found.ratios) else ''
-        log_ratios = np.log(found.ratios)
+        log_ratios = found.ratios.transform(np.log)
         return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
 
     return estimate
@@ -103,7 +103,8 @@ def lag_grows(slow: str, fast: str) -> Estimator:
             mean = stats.ratio_interval(found.ratios.loc[quotients.index])
             sides.append(Side(group.name, mean, found.bound))
         note = ', '.join(notes) if len(quotients) else ''
-        return Estimate(np.log(quotients), RATIO, tuple(sides), bound, note=note)
+        log_ratios = quotients.transform(np.log)
+        return Estimate(log_ratios, RATIO, tuple(sides), bound, note=note)
 
     return estimate
 

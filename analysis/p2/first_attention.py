@@ -57,7 +57,7 @@ def measure_attention(member: Member) -> xr.Dataset:
     """
     require_attention(member)
     tokens_BT = np.concatenate(member.eval_sets.tokens_PBT[:, :SEQUENCES])
-    Attn_BTT = member.forward(tokens_BT).blocks[0].Attn.mean(1)
+    Attn_BTT = np.asarray(member.forward(tokens_BT).blocks[0].Attn).mean(1)
     length = tokens_BT.shape[1]
     sigma, alignment = measure_values(member)
     key_without_positions = np.nan

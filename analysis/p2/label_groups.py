@@ -17,10 +17,12 @@ import xarray as xr
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member
+from analysis.members.selection import require_task
 from analysis.p2 import networks
 from analysis.p2.networks import list_panels
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 
 TITLE = 'Labels by group'
 PAPER = 'P2 Fig 8 right'
@@ -41,7 +43,8 @@ def compute(run: Run) -> xr.Dataset:
       UserError: another task, one without groups, or no trained member.
     """
     result = networks.follow_training(run, measure_answers)
-    low, high = np.transpose(run.experiment.task.label_ranges)
+    task = require_task(run.experiment.task, MemoryReasoningConfig)
+    low, high = np.transpose(task.label_ranges)
     return result.assign_coords(low=('group', low), high=('group', high))
 
 
@@ -52,7 +55,7 @@ def measure_answers(member: Member) -> xr.Dataset:
     null      share of the answers to the widest group there; NaN of that group
     accuracy
     """
-    task = member.experiment.task
+    task = require_task(member.experiment.task, MemoryReasoningConfig)
     if not task.label_ranges:
         raise UserError('task.label_ranges = (): this figure is about groups of labels')
     eval_set = member.task.eval_set_names.index('memory')

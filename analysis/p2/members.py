@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from analysis.members.selection import require_task
 from analysis.p2 import (
     anchor_cosines,
     first_attention,
@@ -18,7 +19,8 @@ from analysis.p2 import (
     theory_path,
 )
 from anchorjax.storage.reader import Run
-from anchorjax.tasks.mixture import SOURCES, read_mixture
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
+from anchorjax.tasks.mixture import SOURCES, MixtureConfig, read_mixture
 
 # By name: a number of each network [member], or one for all.
 Columns = dict[str, xr.DataArray | float]
@@ -87,7 +89,7 @@ def tabulate(run: Run) -> pd.DataFrame:
 def describe_sources(run: Run) -> Columns:
     """The columns of a mixture of PrOntoQA and stories."""
     found = reasoning_bias.compute(run)
-    mixture = read_mixture(run.experiment.task)
+    mixture = read_mixture(require_task(run.experiment.task, MixtureConfig))
     columns = {name: found[name] for name in OF_NETWORK}
     columns |= {
         'early': found.early,
@@ -124,7 +126,7 @@ def describe_anchors(run: Run) -> Columns:
     experiment = run.experiment
     if experiment.model.name in ('transformer', 'one_layer'):
         columns |= describe_attention(run)
-    if experiment.task.label_ranges:
+    if require_task(experiment.task, MemoryReasoningConfig).label_ranges:
         found = label_groups.compute(run)
         early = found.where(label_groups.find_early_answers(found))
         columns['own_range'] = early.own.min(('step', 'group'))

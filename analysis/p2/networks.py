@@ -24,8 +24,9 @@ import xarray as xr
 from analysis import frame
 from analysis.changes.crossings import find_crossings
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.selection import find_common_steps
+from analysis.members.selection import find_common_steps, require_task
 from anchorjax.storage.reader import Run
+from anchorjax.tasks import TaskConfig
 from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 
 TASK = 'memory_reasoning'
@@ -42,8 +43,9 @@ LEARNED = 0.5  # of ln V
 LATE = 0.9  # of training
 
 
-def list_tokens(config: MemoryReasoningConfig) -> dict[str, np.ndarray]:
-    """The tokens of each of KINDS, in increasing order."""
+def list_tokens(config: TaskConfig) -> dict[str, np.ndarray]:
+    """The tokens of each of KINDS, in increasing order; UserError: of another task."""
+    config = require_task(config, MemoryReasoningConfig)
     memory = np.arange(*config.memory_anchors)
     reasoning = np.arange(*config.reasoning_anchors)
     return {

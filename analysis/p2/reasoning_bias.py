@@ -21,11 +21,17 @@ from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member
+from analysis.members.selection import require_task
 from analysis.p2 import networks
 from analysis.p2.networks import list_panels
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
-from anchorjax.tasks.mixture import SOURCES, describe_sources, read_mixture
+from anchorjax.tasks.mixture import (
+    SOURCES,
+    MixtureConfig,
+    describe_sources,
+    read_mixture,
+)
 
 TITLE = 'Proofs before stories'
 PAPER = 'P2 Figs 1, 7'
@@ -66,7 +72,7 @@ def compute(run: Run) -> xr.Dataset:
     loss = curves.sel(eval_set=list(SOURCES)).rename(eval_set='source')
     heldout = curves.sel(eval_set=[f'{source}_heldout' for source in SOURCES])
     result = xr.Dataset({'loss': loss, 'heldout': loss.copy(data=heldout.values)})
-    described = describe_sources(run.experiment.task)
+    described = describe_sources(require_task(run.experiment.task, MixtureConfig))
     result['entropy'] = ('source', [described[source][1] for source in SOURCES])
     result['moment'] = networks.time_to_threshold(loss / result.entropy, SHARE)
     result['delta'] = compare_losses(loss)
@@ -88,7 +94,7 @@ def compare_losses(loss: xr.DataArray) -> xr.DataArray:
 
 def measure_cosines(member: Member) -> xr.Dataset:
     """The mean cosine of two tokens of a source."""
-    config = member.experiment.task
+    config = require_task(member.experiment.task, MixtureConfig)
     W_embed = member.matrix('W_embed')
     found = []
     for source in SOURCES:

@@ -69,7 +69,8 @@ def growth(column: str, group: Group) -> Estimator:
         for name, epochs in (('five wrong', found.slow), ('none', found.fast)):
             mean = stats.mean_interval(epochs, stats.POSITIVE)
             sides.append(Side(f'{group.name}, {name}', mean))
-        return Estimate(np.log(found.ratios), RATIO, tuple(sides), found.bound)
+        log_ratios = found.ratios.transform(np.log)
+        return Estimate(log_ratios, RATIO, tuple(sides), found.bound)
 
     return estimate
 
@@ -87,7 +88,8 @@ def compare_growths(column: str, first: Group, second: Group) -> Estimator:
             sides.append(Side(group.name, mean, found.bound))
             growths.append(found)
         quotients, bound = divide_lags(*growths)
-        return Estimate(np.log(quotients), RATIO, tuple(sides), bound)
+        log_ratios = quotients.transform(np.log)
+        return Estimate(log_ratios, RATIO, tuple(sides), bound)
 
     return estimate
 

@@ -86,7 +86,7 @@ def compute(
     found = []
     for _, member in frame.open_networks(run, members, 'complexity'):
         found.append([measure_directions(member, name) for name in matrices])
-    complexity = np.moveaxis(found, 0, -1)
+    complexity = np.moveaxis(np.array(found), 0, -1)
     complexity_XM = complexity.reshape(-1, len(members))
     rho_XY, p_XY = correlate(
         complexity_XM[:, is_counted],
@@ -180,7 +180,7 @@ def _standardize_ranks(x_XM: np.ndarray, seed_M: np.ndarray) -> np.ndarray:
     """
     ranks = pd.DataFrame(x_XM.T).groupby(seed_M).rank()
     centred = ranks - ranks.groupby(seed_M).transform('mean')
-    lengths = np.sqrt((centred**2).sum())
+    lengths = (centred**2).sum().transform(np.sqrt)
     return (centred / lengths.where(lengths > 0)).values.T
 
 
@@ -218,7 +218,7 @@ def _draw_matrix(axes: np.ndarray, result: xr.Dataset) -> None:
     where = 'mean of blocks' if name == ALL else name_matrix(name)
     for axis, measure in zip(axes[:2], MEASURES, strict=True):
         grid = _average(result, result.complexity.sel(measure=measure))
-        limits = (1, max(grid.max(axis=None), 1.01))
+        limits = (1, max(grid.to_numpy().max(), 1.01))
         look = {'norm': LogNorm, 'number': '.3g'}
         _draw_grid(axis, grid, result.width, 'viridis', limits, **look)
         axis.set_title(f'{measure}, {where}')
@@ -260,4 +260,4 @@ def _draw_grid(
     size = min(7, 45 / len(grid.columns))
     style.draw_heatmap(axis, grid, colours, limits, size=size, **look)
     axis.invert_yaxis()
-    label_gamma_cells(axis, grid.columns, width)
+    label_gamma_cells(axis, grid.columns.to_numpy(), width)

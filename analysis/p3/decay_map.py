@@ -8,6 +8,8 @@ and the phases of P3, is said in `analysis/p3/members.py`.
   python -m analysis decay_map --run runs/decay
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -39,7 +41,7 @@ PANELS = {
 AT_LEAST_ONE = ('stable_rank', 'directions')  # the others are shares
 
 
-def compute(run: Run, **point) -> pd.DataFrame:
+def compute(run: Run, **point: Any) -> pd.DataFrame:
     """A row per trained network at `point`, with the columns of PANELS and `chance`.
 
     Raises:
@@ -76,7 +78,8 @@ def draw(networks: pd.DataFrame, axes: np.ndarray) -> None:
         for y, x in np.argwhere(is_open.values):
             axis.plot(x + 0.4, y + 0.4, '.', ms=3, color='C3')
         if across == 'gamma':
-            label_gamma_cells(axis, is_open.columns, networks.width.iloc[0])
+            gammas = is_open.columns.to_numpy()
+            label_gamma_cells(axis, gammas, networks.width.iloc[0])
         else:
             axis.set_xlabel('learning rate')
     for axis in axes[:, 0]:

@@ -24,10 +24,12 @@ from analysis.changes.crossings import find_crossings, find_first
 from analysis.drawing import style
 from analysis.members.columns import name_gamma
 from analysis.members.point import Point
+from analysis.members.selection import require_task
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
+from anchorjax.tasks.anchors import AnchorsConfig
 
 TITLE = 'Time to fit'
 PAPER = 'P1 v1 Fig 6, P3 Fig 8'
@@ -58,11 +60,7 @@ def compute(
     """
     members = frame.list_usable(run, 'anchors')
     experiment = run.experiment
-    if not hasattr(experiment.model, 'depth'):
-        raise UserError(
-            f'model {experiment.model.name!r}: it has no depth, which this figure shows'
-        )
-    found = []
+    found: list[xr.Dataset] = []
     for point in frame.find_points(run, members):
         found.append(_measure_network(run, point, thresholds))
     result = xr.concat(found, members.index.rename('member'), coords='all')
@@ -80,7 +78,12 @@ def _measure_network(
 ) -> xr.Dataset:
     """What `compute` needs of one network."""
     experiment = run.experiment_of(**point)
-    task = experiment.task
+    task = require_task(experiment.task, AnchorsConfig)
+    depth = getattr(experiment.model, 'depth', None)
+    if depth is None:
+        raise UserError(
+            f'model {experiment.model.name!r}: it has no depth, which this figure shows'
+        )
     curves = run.curves.sel(run.labels(**point))
     epoch_S = curves.step.values / _count_epoch(experiment)
     loss_S1 = curves.train_loss.values[:, None]
@@ -100,7 +103,7 @@ def _measure_network(
         'threshold': list(thresholds),
         'pair': [f'{a},{b}' for a, b in pairs],
         'gamma': point['gamma'],
-        'depth': experiment.model.depth,
+        'depth': depth,
         'complexity': task.complexity,
         'seed': point['seed'],
     }

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame
+from analysis.circuits.sequences import require_anchor_task
 from analysis.members.member import Member
 from analysis.p1 import condensation, embedding
 from analysis.p3 import fitting_time
@@ -85,16 +86,15 @@ def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(rows, members.index)
     table.insert(0, 'best_record', best.values)
     phases = []
-    for place, row in table.iterrows():
-        end = members.loc[place]
-        heldout, composed = end.seen_heldout_assigned, end.unseen_composed
-        phases.append(find_phase(heldout, composed, row.commutativity))
+    shares = members[['seen_heldout_assigned', 'unseen_composed']]
+    for row in shares.join(table.commutativity).to_numpy():
+        phases.append(find_phase(*row))
     return table.assign(phase=phases)
 
 
 def find_phase(heldout: float, composed: float, commutativity: float) -> int:
     """The phase as an index into PHASES; agreements are recorded in float32."""
-    numbers = np.float32([heldout, composed, commutativity])
+    numbers = np.array([heldout, composed, commutativity], np.float32)
     generalizes, composes, commutes = (numbers >= np.float32(ENOUGH)).tolist()
     if generalizes and composes:
         return PHASES.index('3')
@@ -138,7 +138,7 @@ def measure_commutativity(member: Member) -> dict[str, float]:
     Raises:
       UserError: the task has no unseen pair of two different anchors.
     """
-    task = member.experiment.task
+    task = require_anchor_task(member)
     unseen = task.unseen_pairs
     if not unseen or unseen[0][0] == unseen[0][1]:
         raise UserError('commutativity: needs an unseen pair of two different anchors')

@@ -155,7 +155,7 @@ def list_scan() -> list[Claim]:
                 f'SCAN, {words}: with decay in {where} more tokens are right than '
                 'without.'
             )
-            windowed = decayed(group.name, group.levels['window'], decay=decay)
+            windowed = Group(group.name, {**group.levels, 'decay': decay})
             estimate = gap(windowed, without)
             claims.append(Claim(address, source, sentence, SCAN, estimate))
     return claims
@@ -174,7 +174,7 @@ def lag(first: Group, second: Group) -> Estimator:
         for group, steps in ((first, found.slow), (second, found.fast)):
             sides.append(Side(group.name, stats.mean_interval(steps, stats.POSITIVE)))
         note = f'never: {found.never}' if len(found.ratios) else ''
-        log_ratios = np.log(found.ratios)
+        log_ratios = found.ratios.transform(np.log)
         return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
 
     return estimate

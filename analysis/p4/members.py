@@ -136,9 +136,9 @@ def name_window(pieces: list[tuple[float, float]]) -> str:
 
 def measure_rises(table: pd.DataFrame, curves: pd.DataFrame) -> dict[str, np.ndarray]:
     """The rise inside the window, and in RELEASE of training after it, [M] each."""
-    last = curves.columns[-1]
-    end_M = table.end.where(table.end <= 1 - RELEASE)
-    at_start_M = read_at(curves, table.start * last)
+    last = curves.columns.to_numpy()[-1]
+    end_M = table.end.where(table.end <= 1 - RELEASE).to_numpy()
+    at_start_M = read_at(curves, table.start.to_numpy() * last)
     at_end_M = read_at(curves, end_M * last)
     later_M = read_at(curves, (end_M + RELEASE) * last)
     return {'rise_inside': at_end_M - at_start_M, 'rise_after': later_M - at_end_M}

@@ -7,16 +7,18 @@ training answers, and does not read the command.
 
 import numpy as np
 
-from analysis.members.member import draw_eval_sets, draw_training
+from analysis.members.member import draw_eval_sets, draw_training, mark_scored
 from anchorjax.caching import cache
 from anchorjax.tasks import Batch, TaskConfig
+from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
+from anchorjax.tasks.modular_addition import ModularAdditionConfig
 
 
 def score_null(config: TaskConfig, seed: int) -> float:
     """Accuracy of a network that does not compose, for the data of a seed."""
-    if config.name == 'anchor_permutations':
+    if isinstance(config, AnchorPermutationsConfig):
         return 1 / config.num_keys
-    if config.name == 'modular_addition':
+    if isinstance(config, ModularAdditionConfig):
         return 1 / config.modulus
     return _score_bigrams(config, seed)
 
@@ -32,15 +34,16 @@ def _score_bigrams(config: TaskConfig, seed: int) -> float:
 
     eval_sets = draw_eval_sets(config, seed)
     p = task.eval_set_names.index('test')
-    is_scored_BQ = eval_sets.weights_PBQ[p] > 0
-    is_right_BQ = guess_V[eval_sets.tokens_PBT[p]] == eval_sets.targets_PRBQ[p, 0]
+    targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
+    is_scored_BQ = mark_scored(targets_PBQ, eval_sets.weights_PBQ)[p]
+    is_right_BQ = guess_V[eval_sets.tokens_PBT[p]] == targets_PBQ[p]
     return float(is_right_BQ[is_scored_BQ].mean())
 
 
 def count_bigrams(batch: Batch, vocab: int) -> np.ndarray:
     """How often each token follows each other one where answers are scored."""
     count_VV = np.zeros((vocab, vocab), int)
-    is_scored_BQ = batch.weights_BQ > 0
+    is_scored_BQ = mark_scored(batch.targets_BQ, batch.weights_BQ)
     before = batch.tokens_BT[is_scored_BQ]
     np.add.at(count_VV, (before, batch.targets_BQ[is_scored_BQ]), 1)
     return count_VV

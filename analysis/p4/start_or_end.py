@@ -66,7 +66,7 @@ def compute(run: Run) -> xr.Dataset:
 
 def is_one_piece(members: pd.DataFrame) -> pd.Series:
     """Which networks have one stretch of decay, all of training included."""
-    return np.abs(members.window_share - (members.end - members.start)) < 1e-3
+    return (members.window_share - (members.end - members.start)).abs() < 1e-3
 
 
 def select_complete(single: pd.DataFrame) -> pd.DataFrame:

@@ -28,6 +28,7 @@ from analysis import claims, stats
 from analysis.figure import PACKAGES, import_claims
 from analysis.pages import gallery
 from analysis.pages.gallery import GALLERY
+from analysis.tables.text import list_records
 
 FOLDER = pathlib.Path(__file__).parent
 ROOT = FOLDER.parents[1]
@@ -205,7 +206,7 @@ def write_word(number: int) -> str:
 def read_rows(paper: str) -> dict[str, Row]:
     """The claims of a paper by address, in the order of its table."""
     table = claims.read_table(GALLERY / paper / 'verdicts.csv')
-    return {row['address']: Row(row) for row in table.to_dict('records')}
+    return {row['address']: Row(row) for row in list_records(table)}
 
 
 def read_packages() -> dict[str, SimpleNamespace]:
@@ -262,7 +263,7 @@ def read_effect(outcome: str, block: str, lower: str) -> Row:
     rows = read_cells('law/law_effects')
     levels = {'outcome': outcome, 'block': block, 'factor': 'gamma'}
     rows = claims.select(rows, levels)
-    (row,) = rows[rows.lower.str.startswith(f'{lower} ')].to_dict('records')
+    (row,) = list_records(rows[rows.lower.str.startswith(f'{lower} ')])
     return Row({**row, 'value': row['mean'], 'n': row['settings']})
 
 

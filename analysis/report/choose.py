@@ -68,13 +68,13 @@ def _find_most(subject: Subject, mapping: str, before: dict[str, int]) -> int:
 
 def _describe(subject: Subject, mapping: str, place: int) -> str:
     """What it answers, and whether that makes it stand for the solution."""
-    member = subject.members.loc[place]
+    member = subject.members.loc[place].to_dict()
     share = member[f'unseen_{mapping}']
     text = f': {share:.2f} of its answers to the unseen pair are {mapping}'
-    if not member.converged:
+    if not member['converged']:
         return f'{text}; it has not converged'
-    if member.solution != mapping:
-        return f'{text}; as a whole it is called {member.solution}'
+    if member['solution'] != mapping:
+        return f'{text}; as a whole it is called {member["solution"]}'
     return text
 
 
@@ -84,7 +84,8 @@ def _choose_ends(subject: Subject) -> dict[str, Choice]:
     scores = find_candidates(subject.members)[tested.name].fillna(0.0)
     if not tested.is_share:
         scores = -scores
-    places = {'best': int(scores.idxmax()), 'worst': int(scores.idxmin())}
+    ends = {'best': scores.argmax(), 'worst': scores.argmin()}
+    places = {end: int(scores.index[int(i)]) for end, i in ends.items()}
     if places['best'] == places['worst']:
         del places['worst']
     choices = {}

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from analysis import claims, figure
+from analysis.tables.text import list_records
 from anchorjax.errors import describe_failure
 from anchorjax.storage.reader import Run
 
@@ -72,12 +73,12 @@ def _list_rows(
     `seeds_needed`: for a verdict, if there are fewer; else 0.
     """
     table = claims.tabulate_run(named, package, run)
-    words = claims.write_words(table).to_dict('records')
+    words = list_records(claims.write_words(table))
     rows = []
     for claim, n, row in zip(named, table.n, words, strict=True):
-        is_short = claim.rule is not None and n < claim.rule.seeds
+        needed = claim.rule.seeds if claim.rule is not None else 0
         if n:
-            rows.append(row | {'seeds_needed': claim.rule.seeds if is_short else 0})
+            rows.append(row | {'seeds_needed': needed if n < needed else 0})
     return rows
 
 
@@ -89,7 +90,7 @@ def _list_kept(paper: str) -> list[dict[str, Any]]:
     path = figure.ANALYSIS / 'gallery' / paper / 'verdicts.csv'
     if not path.exists():
         return []
-    return claims.write_words(claims.read_table(path)).to_dict('records')
+    return list_records(claims.write_words(claims.read_table(path)))
 
 
 def _write_command(paper: str, package: ModuleType) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import figure, frame
+from analysis.circuits.sequences import require_anchor_task
 from analysis.members.measures import DECIDING_LOSS
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
@@ -35,8 +36,8 @@ def describe_members(
     run = subject.run
     series = _read_series(subject)
     members = []
-    for number, row in subject.members.iterrows():
-        point = subject.points[number]
+    rows = zip(subject.points, subject.members.iterrows(), strict=True)
+    for number, (point, (_, row)) in enumerate(rows):
         labels = {axis: axis_label(value) for axis, value in point.items()}
         member = {'point': labels, 'name': name_network(run, point)}
         member['status'] = _describe_status(run, row)
@@ -154,7 +155,7 @@ def _describe_attention(member: Member) -> Described:
 
 
 def _describe_embedding(member: Member) -> Described:
-    items = np.arange(*member.experiment.task.keys)
+    items = np.arange(*require_anchor_task(member).keys)
     scores, explained = order.pca(member.matrix('W_embed')[items])
     return {
         'values': items.tolist(),

@@ -44,7 +44,7 @@ def format_numbers(result: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
     left_out = []
     columns = result.variables if isinstance(result, xr.Dataset) else result
     for name, column in columns.items():
-        array = np.asarray(column)
+        name, array = str(name), np.asarray(column)
         if not array.size:
             continue
         if array.size <= MOST_NUMBERS:
@@ -81,9 +81,10 @@ def format_array(
     for index in np.ndindex(*rows.shape[:-1]):
         label = name.translate(_BREAKS)
         if index:
-            places = map(str, index)
+            places = list(map(str, index))
             if labels:
-                places = [names[i] for names, i in zip(labels, index, strict=True)]
+                pairs = zip(labels, index, strict=True)
+                places = [names[int(i)] for names, i in pairs]
             label += f'[{", ".join(places)}]'.translate(_BREAKS)
         cells = map(_format_value, rows[index].tolist())
         lines.append('\t'.join([label, *cells]))

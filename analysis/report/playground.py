@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from flax.traverse_util import flatten_dict
 
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member, flatten_params, member_of
+from analysis.members.selection import require_task
 from analysis.names import name_network
 from analysis.report.choose import Choice, choose_one_of_each
 from analysis.report.subject import Subject
@@ -41,7 +41,7 @@ def describe_playground(
         where = name_network(run, point)
         experiment = run.experiment_of(**point)
         try:
-            require_fit(experiment, tasks)
+            task = require_fit(experiment, tasks)
             network = describe_network(member_of(run, **point))
             _require_room(size + len(network['weights']))
         except UserError as error:  # or its snapshot is damaged or gone
@@ -49,7 +49,6 @@ def describe_playground(
             report_progress(f'playground: without {where}: {reason}')
             continue
         size += len(network['weights'])
-        task = describe_task(experiment.task)
         if task not in tasks:
             tasks.append(task)
         number = subject.points.index(point)
@@ -61,13 +60,14 @@ def describe_playground(
     return NO_PLAYGROUND | {'missing': f'No network can be asked here: {reason}.'}
 
 
-def require_fit(experiment: Experiment, others: list[dict[str, Any]]) -> None:
-    """Raises UserError if a member cannot answer in the page.
+def require_fit(experiment: Experiment, others: list[dict[str, Any]]) -> dict[str, Any]:
+    """`describe_task`; raises UserError if a member cannot answer in the page.
 
     Args:
       others: `describe_task` of the networks that are in it.
     """
-    task, model = experiment.task, experiment.model
+    task = require_task(experiment.task, AnchorsConfig)
+    model = experiment.model
     if not isinstance(model, TransformerConfig):
         raise UserError(f'the playground runs the model transformer, not {model.name}')
     if task.seq_len > LONGEST:
@@ -79,6 +79,7 @@ def require_fit(experiment: Experiment, others: list[dict[str, Any]]) -> None:
             if other[field] != described[field]:
                 line = 'its sequences differ from those of the other networks'
                 raise UserError(line)
+    return described
 
 
 def describe_task(config: AnchorsConfig) -> dict[str, Any]:
@@ -87,9 +88,8 @@ def describe_task(config: AnchorsConfig) -> dict[str, Any]:
     shifts = anchors.list_shifts(config).tolist()
     for pair, row in zip(anchors.list_pairs(config).tolist(), shifts, strict=True):
         described = dict(zip(anchors.MAPPINGS, row, strict=True))
-        described['pair'] = pair
-        described['is_unseen'] = tuple(pair) in config.unseen_pairs
-        pairs.append(described)
+        is_unseen = tuple(pair) in config.unseen_pairs
+        pairs.append({**described, 'pair': pair, 'is_unseen': is_unseen})
     exceptions = [[a, b] for a, b, _ in config.noninferential]
     return {
         'seq_len': config.seq_len,
@@ -117,7 +117,7 @@ def describe_network(member: Member) -> dict[str, Any]:
     model = vars(member.experiment.model)
     arrays = []
     parts = []
-    for path, leaf in flatten_dict(member.params, sep='/').items():
+    for path, leaf in flatten_params(member.params).items():
         arrays.append((path, list(leaf.shape)))
         parts.append(np.asarray(leaf, '<f4').tobytes())
     return {

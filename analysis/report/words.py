@@ -112,8 +112,9 @@ def describe_unseen_pair(run: Run) -> UnseenPair | None:
     What the answers of all cohorts have in common is said once.
     """
     experiment = run.experiment
-    tasks = [experiment.for_cohort(cohort).task for cohort in experiment.cohorts()]
-    if not isinstance(tasks[0], anchors.AnchorsConfig) or not tasks[0].unseen_pairs:
+    every = [experiment.for_cohort(cohort).task for cohort in experiment.cohorts()]
+    tasks = [task for task in every if isinstance(task, anchors.AnchorsConfig)]
+    if not tasks or not tasks[0].unseen_pairs:
         return None
     pair = tasks[0].unseen_pairs[0]
     reverse = pair[::-1]

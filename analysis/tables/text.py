@@ -10,6 +10,12 @@ _DIGITS = '%.6g'
 _NOTHING = '–'
 
 
+def list_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Every row of a table as a dict by the names of its columns."""
+    rows = frame.to_dict('records')
+    return [{str(name): value for name, value in row.items()} for row in rows]
+
+
 def format_csv(frame: pd.DataFrame) -> str:
     """A table as CSV, numbers with 6 significant digits."""
     return frame.to_csv(index=False, float_format=_DIGITS, lineterminator='\n')

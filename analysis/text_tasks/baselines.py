@@ -12,13 +12,14 @@ conclusion the end of the right proof, compared with the query: all that a judge
 import jax
 import numpy as np
 
-from analysis.members.member import draw_eval_sets, draw_training
+from analysis.members.member import draw_eval_sets, draw_training, mark_scored
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.grid import DATA, random_key
 from anchorjax.tasks import EvalSets, TaskConfig, addition, prontoqa
 from anchorjax.tasks.prontoqa import shortcuts
 from anchorjax.tasks.prontoqa.sentences import Question
+from anchorjax.tasks.prontoqa.task import ProntoqaConfig
 
 
 def compare_conclusion(question: Question) -> bool:
@@ -40,15 +41,15 @@ def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]
     eval_sets = draw_eval_sets(config, seed)
     known: set[bytes] = set()
     for batch in draw_training(config, seed):
-        known.update(_join_texts(batch.tokens_BT, batch.targets_BQ))
+        known.update(_join_texts(*map(np.asarray, batch[:2])))
     table, constant = {}, {}
     for p, eval_set in enumerate(config.make().eval_set_names):
         table[eval_set] = _look_up(eval_sets, p, known)
         constant[eval_set] = _repeat_one_answer(eval_sets, p)
     scores = {'table': table, 'constant': constant}
-    if config.name == 'addition':
+    if isinstance(config, addition.AdditionConfig):
         scores['unordered'] = _look_up_unordered(config, seed)
-    if config.name == 'prontoqa':
+    if isinstance(config, ProntoqaConfig):
         questions = prontoqa.list_questions(config)[: config.eval_examples]
         for name, guess in SHORTCUTS.items():
             if name == 'conclusion' and not config.chain_of_thought:
@@ -64,11 +65,17 @@ def _join_texts(tokens_BT: np.ndarray, targets_BQ: np.ndarray) -> list[bytes]:
     return [text_L.tobytes() for text_L in text_BL.astype(np.int32)]
 
 
+def _read_answers(eval_sets: EvalSets, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """(targets, which are scored) of an eval set, [B, Q] both."""
+    targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
+    return targets_PBQ[p], mark_scored(targets_PBQ, eval_sets.weights_PBQ)[p]
+
+
 def _look_up(eval_sets: EvalSets, p: int, known: set[bytes]) -> float:
-    is_real_B = (eval_sets.weights_PBQ[p] > 0).any(-1)
-    texts = _join_texts(
-        eval_sets.tokens_PBT[p, is_real_B], eval_sets.targets_PRBQ[p, 0, is_real_B]
-    )
+    tokens_BT = np.asarray(eval_sets.tokens_PBT)[p]
+    targets_BQ, is_scored_BQ = _read_answers(eval_sets, p)
+    is_real_B = is_scored_BQ.any(-1)
+    texts = _join_texts(tokens_BT[is_real_B], targets_BQ[is_real_B])
     return float(np.mean([text in known for text in texts]))
 
 
@@ -90,11 +97,11 @@ def _look_up_unordered(config: addition.AdditionConfig, seed: int) -> dict[str, 
 
 
 def _repeat_one_answer(eval_sets: EvalSets, p: int) -> float:
-    is_scored_BQ = eval_sets.weights_PBQ[p] > 0
+    targets_BQ, is_scored_BQ = _read_answers(eval_sets, p)
     is_real_B = is_scored_BQ.any(-1)
     # Answers begin at different positions, and so are moved to the left.
     order_BQ = np.argsort(~is_scored_BQ, axis=-1, kind='stable')
-    answers_BQ = np.where(is_scored_BQ, eval_sets.targets_PRBQ[p, 0], -1)
+    answers_BQ = np.where(is_scored_BQ, targets_BQ, -1)
     answers_BQ = np.take_along_axis(answers_BQ, order_BQ, axis=-1)
     _, counts = np.unique(answers_BQ[is_real_B], axis=0, return_counts=True)
     return float(counts.max() / counts.sum())

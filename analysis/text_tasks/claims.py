@@ -145,7 +145,7 @@ def compare(
     claims = []
     for size in sizes:
         for contrast in contrasts:
-            name, *groups = CONTRASTS[contrast]
+            name, first, second = CONTRASTS[contrast]
             printed, runs, rule = '', RUNS[task], None
             if contrast == BOTH:
                 printed = published.describe_exact_match(task, eval_set, size)
@@ -157,7 +157,7 @@ def compare(
                     source,
                     write_sentence(contrast.format(what), size),
                     runs,
-                    difference(eval_set, *groups),
+                    difference(eval_set, first, second),
                     rule,
                     {'size': size},
                     printed,

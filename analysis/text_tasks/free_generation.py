@@ -15,11 +15,13 @@ from matplotlib.axes import Axes
 
 from analysis import frame
 from analysis.drawing import style
+from analysis.members.selection import require_task
 from analysis.text_tasks.members import read_members
 from analysis.text_tasks.writing import let_write, measure
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
+from anchorjax.tasks.prontoqa.task import ProntoqaConfig
 
 TITLE = 'Free generation'
 PAPER = 'P1 Fig 7'
@@ -57,13 +59,13 @@ def compute(
       UserError: no trained network, or another task, or one without proofs.
       StoreError: a snapshot is missing or damaged.
     """
-    name = run.experiment.task.name
-    if name != 'prontoqa':
-        raise UserError(f"task {name!r}: this figure is about the task 'prontoqa'")
+    require_task(run.experiment.task, ProntoqaConfig)
     members = read_members(run)
-    points = frame.find_points(run, members)
-    tasks = [run.experiment_of(**point).task for point in points]
-    members = members[[task.chain_of_thought for task in tasks]]
+    has_proof = []
+    for point in frame.find_points(run, members):
+        task = require_task(run.experiment_of(**point).task, ProntoqaConfig)
+        has_proof.append(task.chain_of_thought)
+    members = members[has_proof]
     if not len(members):
         raise UserError('task.chain_of_thought = False: there is no proof to write')
     shares = []
@@ -74,7 +76,7 @@ def compute(
 
 def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [setting, cell]: shares by size, mean of seeds and all of them."""
-    cells = list(result.groupby(['gamma', 'weight_decay']).groups)
+    cells = [cell for cell, _ in result.groupby(['gamma', 'weight_decay'])]
     by_setting = result.groupby('setting', sort=False)
     for row, (setting, of_setting) in enumerate(by_setting):
         by_cell = of_setting.groupby(['gamma', 'weight_decay'])

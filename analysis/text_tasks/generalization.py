@@ -165,8 +165,9 @@ def choose_styles(result: pd.DataFrame) -> dict[Cell, tuple[str, str]]:
     colours = {gamma.max(): SMALL, gamma.min(): LARGE}
     lines = {decay.min(): '--', decay.max(): '-'}
     styles = {}
-    for cell in result.groupby(CELL).groups:
-        styles[cell] = colours.get(cell[0], BETWEEN), lines.get(cell[1], ':')
+    for (gamma, decay), _ in result.groupby(CELL):
+        look = colours.get(gamma, BETWEEN), lines.get(decay, ':')
+        styles[gamma, decay] = look
     return styles
 
 
@@ -236,7 +237,7 @@ def draw_groups(axis: Axes, groups: pd.DataFrame) -> None:
     table = table.sort_index(axis=1)
     style.draw_heatmap(axis, table, 'Blues', (0, 1))
     axis.set_yticks(range(len(table)), table.index, fontsize=5)
-    label_cells(axis, list(table.columns))
+    label_cells(axis, list(choose_styles(groups)))
 
 
 def draw_effects(axis: Axes, effects: pd.DataFrame, tested: str) -> None:

@@ -11,6 +11,7 @@ from analysis.members.member import (
     Member,
     compile_apply,
     draw_eval_sets,
+    mark_scored,
     program_of,
 )
 from anchorjax.tasks.prontoqa.texts import COLON, END, FALSE, TRUE
@@ -34,8 +35,9 @@ def let_write(member: Member, number: int) -> Written:
     eval_sets = draw_eval_sets(member.experiment.task, member.point['seed'])
     p = member.task.eval_set_names.index(EVAL_SET)
     tokens_BT = np.asarray(eval_sets.tokens_PBT[p, :number])
-    right_BT = np.asarray(eval_sets.targets_PRBQ[p, 0, :number])
-    is_scored_BT = np.asarray(eval_sets.weights_PBQ[p, :number]) > 0
+    targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
+    right_BT = targets_PBQ[p, :number]
+    is_scored_BT = mark_scored(targets_PBQ, eval_sets.weights_PBQ)[p, :number]
     begin_B = is_scored_BT.argmax(-1) + 1
     predict = make_predict(member)
     right_BL = np.concatenate([tokens_BT[:, :1], right_BT], axis=1)

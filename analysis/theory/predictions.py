@@ -16,6 +16,8 @@ from analysis.members.member import Member
 from analysis.spectra import cosines
 from analysis.theory.label_law import LabelLaws, count_laws, read_examples
 from anchorjax.caching import cache
+from anchorjax.models.emb_mlp import EmbMLPConfig
+from anchorjax.models.one_layer import OneLayerConfig
 from anchorjax.tasks import TaskConfig
 
 PREDICTIONS = ('label law', 'matrices', 'closed form')
@@ -54,10 +56,10 @@ def predict_velocity(start: Member) -> np.ndarray | None:
     """
     config = start.experiment.model
     laws, last_laws = count_member_laws(start.experiment.task, start.point['seed'])
-    if config.name == 'emb_mlp':
+    if isinstance(config, EmbMLPConfig):
         residual_VV = _SLOPES[config.activation] * laws.residual_VV
         return residual_VV @ start.matrix('W_2').T @ start.matrix('W_1').T
-    if config.name == 'one_layer':
+    if isinstance(config, OneLayerConfig):
         W_VO = start.matrix('block_0/W_V') @ start.matrix('block_0/W_O')
         W_f = start.matrix('block_0/W_in') @ start.matrix('block_0/W_out')
         to_logits = (_SLOPES[config.activation] * W_f + np.eye(len(W_f))).T

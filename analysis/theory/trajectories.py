@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from analysis.theory.label_law import Examples, count_laws
 from anchorjax.errors import require
@@ -116,8 +115,8 @@ def displacement_error(
 
 
 def flow_time(
-    experiment: Experiment, step: ArrayLike, learning_rate: float
-) -> ArrayLike:
+    experiment: Experiment, step: np.ndarray, learning_rate: float
+) -> np.ndarray:
     """The time of gradient flow at a step of a sweep, or at several.
 
     AdamW without moments and with a huge eps is gradient descent with the rate

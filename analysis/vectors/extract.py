@@ -80,7 +80,7 @@ def _fill_contexts(
 
     The anchor stands where it does in the paper's example.
     """
-    task = member.experiment.task
+    task = sequences.require_anchor_task(member)
     allowed = "'key_first': u is read at an anchor that follows the key"
     require(task.order == 'key_first', 'task.order', task.order, allowed)
     paper_T = sequences.fit_paper_sequence(member)

@@ -129,7 +129,7 @@ def measure_random_orders(rows: np.ndarray, permutations: int) -> RandomOrders:
         explained=np.mean(explained, axis=0),
         similarity=np.quantile(similarities, (0.05, QUANTILE), axis=0),
         power=np.quantile(powers, QUANTILE, axis=0),
-        numbers=pd.DataFrame(numbers).quantile(QUANTILE).to_dict(),
+        numbers={**pd.DataFrame(numbers).quantile(QUANTILE)},
     )
 
 

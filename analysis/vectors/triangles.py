@@ -97,7 +97,7 @@ def average_by_distance(
     """Distances of the targets, and the mean cosine of all cells at each distance."""
     cells = pd.Series(np.ravel(cosine_XX), np.abs(np.ravel(apart_XX))).dropna()
     means = cells.groupby(level=0).mean()
-    return means.index.values, means.values
+    return means.index.to_numpy(), means.to_numpy()
 
 
 def _merge(below_XX: np.ndarray, above_XX: np.ndarray) -> np.ndarray:

@@ -384,7 +384,7 @@ def multiply_rows(
 
 
 def attend_fused(Q_BTHK: jax.Array, K_BTHK: jax.Array, V_BTHK: jax.Array) -> jax.Array:
-    """Causal attention by jax.nn.dot_product_attention, heads concatenated."""
+    """Causal attention by jax.nn.dot_product_attention, [B, T, H * K]."""
     mixed_BTHK = jax.nn.dot_product_attention(Q_BTHK, K_BTHK, V_BTHK, is_causal=True)
     batch, length, _, _ = mixed_BTHK.shape
     return mixed_BTHK.reshape(batch, length, -1)

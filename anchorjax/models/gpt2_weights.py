@@ -172,7 +172,7 @@ def find_weights(path: pathlib.Path) -> pathlib.Path:
 
 
 def read_state(path: pathlib.Path) -> dict[str, np.ndarray]:
-    """All arrays of a safetensors file; UserError if it is missing or damaged."""
+    """All arrays of a safetensors file, W [d_in, d_out]; UserError if it is damaged."""
     path = find_weights(path)
     safe_open = import_extra('safetensors', 'llm').safe_open
     try:
@@ -186,7 +186,7 @@ def read_state(path: pathlib.Path) -> dict[str, np.ndarray]:
 
 
 def to_hugging_face(params: Any) -> dict[str, np.ndarray]:
-    """Our parameters under their names, without the tied head."""
+    """Our parameters under their names, W [d_in, d_out], without the tied head."""
     flat = flatten_dict(params, sep='/')
     depth = _count_blocks(params)
     state = {}

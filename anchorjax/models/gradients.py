@@ -69,7 +69,7 @@ look_up.defvjp(_look_up_forward, _look_up_backward)
 
 @jax.custom_vjp
 def relu(x: jax.Array) -> jax.Array:
-    """max(x, 0). The mask of its gradient is read off the output, which is kept."""
+    """max(x [...], 0). The mask of its gradient is read off the kept output."""
     return jnp.maximum(x, 0)
 
 
@@ -86,7 +86,7 @@ relu.defvjp(_relu_forward, _relu_backward)
 
 
 def normalize(x: jax.Array, scale: jax.Array, bias: jax.Array, eps: float) -> jax.Array:
-    """(x - mean) / sqrt(variance + eps) * scale + bias, over the last axis.
+    """(x [..., D] - mean) / sqrt(variance + eps) * scale [D] + bias [D].
 
     Behind barriers, kernels of an accelerator read and write `x`, its gradient and the
     statistics as they are here. Without them, XLA keeps products of them in float32.

@@ -3,11 +3,12 @@
 LARGE gamma is SMALL initialization.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 
 Initializer = Callable[..., jax.Array]
 
@@ -31,7 +32,9 @@ def gamma_normal(
         (PAPERS 3.2); may be traced.
     """
 
-    def init(key, shape, dtype=jnp.float32, out_sharding=None) -> jax.Array:
+    def init(
+        key: jax.Array, shape: tuple[int, int], dtype: DTypeLike = jnp.float32
+    ) -> jax.Array:
         d_in, d_out = shape
         width = d or {'in': d_in, 'out': d_out}[fan]
         std = scale * jnp.asarray(width, dtype) ** -jnp.asarray(gamma, dtype)
@@ -43,7 +46,9 @@ def gamma_normal(
 def torch_uniform(d_in: int) -> Initializer:
     """U(-1/sqrt(d_in), 1/sqrt(d_in)), the bias of torch.nn.Linear with d_in inputs."""
 
-    def init(key, shape, dtype=jnp.float32) -> jax.Array:
+    def init(
+        key: jax.Array, shape: Sequence[int], dtype: DTypeLike = jnp.float32
+    ) -> jax.Array:
         bound = 1.0 / np.sqrt(d_in)
         return jax.random.uniform(key, shape, dtype, -bound, bound)
 

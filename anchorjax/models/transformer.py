@@ -234,7 +234,7 @@ class Block(nn.Module):
     def __call__(
         self, x_BTD: jax.Array, stream: jax.Array | Embedded, edit: BlockEdit
     ) -> BlockActivations:
-        """`stream` is x_BTD once more; the first block gets it as tables."""
+        """`stream` [B, T, D] is x_BTD once more; the first block gets it as tables."""
         c = self.config
         ln_attn = LayerNorm(c.eps, name='LN_attn')
         ln_mlp = LayerNorm(c.eps, name='LN_mlp')
@@ -297,7 +297,7 @@ class Block(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """(x - mean) / sqrt(var + eps) * scale + bias, over the last axis."""
+    """x [..., D] -> (x - mean) / sqrt(var + eps) * scale + bias, over D."""
 
     eps: float
 
@@ -309,12 +309,12 @@ class LayerNorm(nn.Module):
 
 
 def add_bias(x: jax.Array, bias: jax.Array | float) -> jax.Array:
-    """x + bias in the dtype of x; the bias is float32."""
+    """x [..., D] + bias [D] in the dtype of x; the bias is float32."""
     return (x + bias).astype(x.dtype)
 
 
 def activate(name: Activation, x: jax.Array) -> jax.Array:
-    """The activation of every element."""
+    """The activation of every element of x [...]."""
     if name == 'gelu':
         return nn.gelu(x, approximate=False)
     if name == 'identity':

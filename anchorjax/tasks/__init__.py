@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -27,6 +28,9 @@ TASKS: dict[str, 'str | type[TaskConfig]'] = {
     ),
     'modular_addition': 'anchorjax.tasks.modular_addition:ModularAdditionConfig',
 }
+
+
+Array = jax.Array | np.ndarray  # JAX computes with both
 
 
 class Batch(NamedTuple):
@@ -65,15 +69,14 @@ def index_train_and_rest(num_trained: int, num_all: int) -> tuple[jax.Array, jax
     return jnp.minimum(number_PB, end_P1 - 1), weights_PB
 
 
-def place_items(
-    tokens_BT: jax.Array, position_B: jax.Array, items_BI: jax.Array
-) -> jax.Array:
+def place_items(tokens_BT: Array, position_B: Array, items_BI: Array) -> jax.Array:
     """The tokens [B, T] with these items [B, I] side by side from `position_B` on."""
     offset_BT = jnp.arange(tokens_BT.shape[1]) - position_B[:, None]
+    placed_BT = jnp.asarray(tokens_BT)
     for offset in range(items_BI.shape[1]):
         item_B1 = items_BI[:, offset : offset + 1]
-        tokens_BT = jnp.where(offset_BT == offset, item_B1, tokens_BT)
-    return tokens_BT
+        placed_BT = jnp.where(offset_BT == offset, item_B1, placed_BT)
+    return placed_BT
 
 
 def weigh_real(num_real: Sequence[int], size: int) -> jax.Array | None:
@@ -85,7 +88,7 @@ def weigh_real(num_real: Sequence[int], size: int) -> jax.Array | None:
 
 
 def single_role(tokens_BT: jax.Array) -> jax.Array:
-    """The roles of a task whose positions are all alike."""
+    """The roles [B, T] of a task whose positions are all alike."""
     return jnp.zeros_like(tokens_BT)
 
 
@@ -150,9 +153,14 @@ def digest_data(config: 'TaskConfig') -> dict[str, str]:
 class TaskConfig(Protocol):
     """A task: a frozen, hashable dataclass whose fields are its settings."""
 
-    name: str  # its name in TASKS
-    seq_len: int  # T
-    vocab: int  # V
+    @property
+    def name(self) -> str: ...  # its name in TASKS
+
+    @property
+    def seq_len(self) -> int: ...  # T
+
+    @property
+    def vocab(self) -> int: ...  # V
 
     def make(self) -> Task:
         """Computes nothing on a device, so that a sweep can be planned without one."""

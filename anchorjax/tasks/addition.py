@@ -116,7 +116,7 @@ class AdditionConfig:
 def pair_outside(
     config: AdditionConfig, index_B: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """(a, b) of the pairs outside the square, numbered row by row."""
+    """(a, b), [B] each, of the pairs outside the square, numbered row by row."""
     low, high = config.square
     operands = config.num_operands
     width = high - low + 1
@@ -138,7 +138,7 @@ def pair_outside(
 def pair_inside(
     config: AdditionConfig, index_B: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """(a, b) of the pairs in the square, numbered row by row."""
+    """(a, b), [B] each, of the pairs in the square, numbered row by row."""
     low, high = config.square
     a_B, b_B = jnp.divmod(index_B, high - low + 1)
     return a_B + low, b_B + low
@@ -147,7 +147,7 @@ def pair_inside(
 def training_pair(
     config: AdditionConfig, key: jax.Array, number_B: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """(a, b) of the examples that may be trained, in an order that `key` selects."""
+    """(a, b), [B] each, of what may be trained, in an order that `key` selects."""
     if config.split == 'square':
         return pair_outside(config, permute(key, number_B, config.num_outside))
     index_B = permute(key, number_B, config.num_operands**2)
@@ -157,7 +157,7 @@ def training_pair(
 def test_pair(
     config: AdditionConfig, key: jax.Array, number_B: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """(a, b) of the pairs that are never trained, in an order that `key` selects."""
+    """(a, b), [B] each, of what is never trained, in an order that `key` selects."""
     if config.split == 'square':
         return pair_inside(config, permute(key, number_B, config.num_inside))
     # The last pairs of the permutation whose first ones may be trained.
@@ -201,7 +201,7 @@ def _digit(number_B: jax.Array, place_BL: jax.Array) -> jax.Array:
 
 
 def find_region(config: AdditionConfig, a_B: jax.Array, b_B: jax.Array) -> jax.Array:
-    """Index into `region_names`."""
+    """Index into `region_names`, [B]."""
     low, high = config.square
 
     def place(operand_B: jax.Array) -> jax.Array:

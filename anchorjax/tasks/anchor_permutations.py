@@ -89,7 +89,7 @@ def make_data(config: AnchorPermutationsConfig, key: jax.Array) -> Data:
 
 
 def compose(permutations: jax.Array, key: jax.Array, pair: jax.Array) -> jax.Array:
-    """pi_j(pi_i(k)) of every key and every pair i * M + j."""
+    """pi_j(pi_i(k)) [B] of keys [B] and pairs [B], i * M + j."""
     first, second = jnp.divmod(pair, len(permutations))
     return permutations[second, permutations[first, key]]
 
@@ -135,5 +135,5 @@ def make_eval_sets(config: AnchorPermutationsConfig, data: Data) -> EvalSets:
 
 
 def find_roles(tokens_BT: jax.Array) -> jax.Array:
-    """Every position has a role of its own."""
+    """Every position has a role of its own, [B, T]."""
     return jnp.broadcast_to(jnp.arange(len(ROLES)), tokens_BT.shape)

@@ -21,7 +21,7 @@ import xarray as xr
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, check_fields, require_default
 from anchorjax.permutation import draw_bits
-from anchorjax.tasks import Batch, EvalSets, Task, place_items, weigh_real
+from anchorjax.tasks import Array, Batch, EvalSets, Task, place_items, weigh_real
 from anchorjax.tasks.answers import describe_answers
 from anchorjax.tasks.solution import name_ends
 
@@ -386,10 +386,10 @@ def draw_sequences(
 
 
 def place(
-    tokens_BT: jax.Array,
-    position_B: jax.Array,
-    x_B: jax.Array,
-    anchors_B2: jax.Array,
+    tokens_BT: Array,
+    position_B: Array,
+    x_B: Array,
+    anchors_B2: Array,
     order: str = 'key_first',
 ) -> jax.Array:
     """The tokens [B, T] with key item and anchors written from `position_B` on."""
@@ -398,7 +398,7 @@ def place(
     return place_items(tokens_BT, position_B, items_B3)
 
 
-def find_roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
+def find_roles(config: AnchorsConfig, tokens_BT: Array) -> jax.Array:
     """Index into ROLES for every position, [B, T].
 
     The last position is 'last' unless one of the three tokens stands there.
@@ -455,7 +455,7 @@ def make_eval_sets(config: AnchorsConfig, data: Data) -> EvalSets:
 
 
 def list_asked_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
-    """{eval set: (rows of `list_pairs`, whether its key items are held out)}.
+    """{eval set: (rows of `list_pairs` [pair], are its key items held out)}.
 
     The first unseen pair is `unseen`; others have names such as `unseen_34`. Their key
     items are those that the split trains with other pairs of the kind.

@@ -31,6 +31,7 @@ def describe_answers(
 
     Args:
       eval_set, mapping: as in `Task.deviation`.
+      results: `deviation` [..., offset] and `agreement_by_group` of one cohort.
       names: of rules, {their answer minus that of the mapping: name}.
     """
     if not results.sizes['offset']:

@@ -226,7 +226,7 @@ def label_ranges(config: MemoryReasoningConfig) -> tuple[np.ndarray, np.ndarray]
 
 
 def memory_groups(config: MemoryReasoningConfig) -> np.ndarray:
-    """The group of every combination; reasoning follows the memory groups."""
+    """The group of every combination, [combination]; reasoning follows memory's."""
     per_group = config.num_memory // config.num_groups
     num_rows = config.num_memory + config.num_reasoning
     group = np.arange(num_rows) // per_group

@@ -116,7 +116,7 @@ def make_eval_sets(config: MixtureConfig, key: jax.Array) -> EvalSets:
 
 @functools.lru_cache(maxsize=8)
 def find_heldout(config: MixtureConfig, source: str) -> np.ndarray:
-    """The held-out sequences of a source that are not trained as well.
+    """The numbers [N] of a source's held-out sequences that are not trained as well.
 
     Short ones may be: of questions that are cut, only the beginnings are left.
 
@@ -297,7 +297,7 @@ def merge_tokens(counts_V: np.ndarray, target_K: np.ndarray) -> np.ndarray:
 
 
 def measure_entropy(counts: np.ndarray) -> float:
-    """The entropy of a distribution in nats, from how often each label occurs."""
+    """The entropy of a distribution in nats; counts [label]: how often each occurs."""
     share = counts[counts > 0] / counts.sum()
     entropy = -(share * np.log(share)).sum()
     return float(entropy)

@@ -64,7 +64,7 @@ class ModularAdditionConfig:
 def make_batch(
     config: ModularAdditionConfig, order: jax.Array, number_B: jax.Array
 ) -> Batch:
-    """The training examples with these numbers."""
+    """The training examples with these numbers; order [p^2], see `draw_order`."""
     return ask(config, order[number_B])
 
 
@@ -77,7 +77,7 @@ def ask(config: ModularAdditionConfig, question_B: jax.Array) -> Batch:
 
 
 def make_eval_sets(config: ModularAdditionConfig, order: jax.Array) -> EvalSets:
-    """All trained and all held-out questions; the shorter row is padded."""
+    """All trained and held-out questions of order [p^2]; the shorter row is padded."""
     number_PB, weights_PB = index_train_and_rest(config.num_trained, config.modulus**2)
     asked = ask(config, order[number_PB])
     return EvalSets(asked.tokens_BT, asked.targets_BQ[:, None], weights_PB[..., None])

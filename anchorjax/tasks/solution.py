@@ -87,7 +87,8 @@ def _read_share(members: pd.DataFrame, column: str) -> np.ndarray:
 def _read_positions(members: pd.DataFrame) -> np.ndarray:
     """Agreement on the unseen pair by position of the key, [M, 2, position]."""
     first, second = UNSEEN_MAPPINGS
-    columns = [name for name in members if name.startswith(f'unseen_{first}_at_')]
+    names = list(map(str, members))
+    columns = [name for name in names if name.startswith(f'unseen_{first}_at_')]
     others = [name.replace(first, second) for name in columns]
     by_mapping = [members[columns], members[others]]
     return np.stack(by_mapping, axis=1).astype(np.float32)

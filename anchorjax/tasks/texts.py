@@ -108,7 +108,7 @@ def choose(first: int, count: int, size: int) -> Choice:
 def join_eval_sets(
     asked: list[Batch], are_real: list[jax.Array], groups: list[jax.Array] | None = None
 ) -> EvalSets:
-    """Eval sets of one mapping; sequences that are not real get no weight."""
+    """Eval sets of one mapping; what is not real, bool [B], gets no weight."""
     weights = []
     for batch, is_real_B in zip(asked, are_real, strict=True):
         is_real_B1 = is_real_B[:, None].astype(jnp.float32)

@@ -20,7 +20,7 @@ def evaluate(
     params: Any,
     split: Split = keep_whole,
 ) -> dict[str, jax.Array]:
-    """The fields of a Record that a member's answers to the eval sets give."""
+    """The fields of a Record, from eval_set_loss [P] on: the answers to eval sets."""
     eval_sets = task.eval_sets(data)
     num_eval_sets, size, length = eval_sets.tokens_PBT.shape
     num_scored = 1 if task.last_only else length

@@ -25,7 +25,7 @@ def compute_logits(
     last_only: bool,
     dtype: DTypeLike = jnp.float32,
 ) -> jax.Array:
-    """A member's logits and nothing else, with little memory; last position, or all.
+    """The logits [B, Q, V] of a member and nothing else, with little memory.
 
     Args:
       dtype: as in `ModelConfig.module_for_logits`.

@@ -17,7 +17,7 @@ def cross_entropy(logits_BQV: jax.Array, targets_BQ: jax.Array) -> jax.Array:
 def weighted_mean(
     values_BQ: jax.Array, weights_BQ: jax.Array | None = None
 ) -> jax.Array:
-    """The weighted mean over all positions of all sequences; None: all count alike."""
+    """The weighted mean, [], over positions and sequences; None: all count alike."""
     if weights_BQ is None:
         return values_BQ.mean()
     return (values_BQ * weights_BQ).sum() / jnp.maximum(weights_BQ.sum(), 1e-9)

@@ -38,7 +38,7 @@ def unit_schedule(config: OptimizerConfig) -> optax.Schedule:
 def learning_rate(
     config: OptimizerConfig, peak: jax.Array, step: jax.Array
 ) -> jax.Array:
-    """The rate of a step, counted from 0, for a member with this peak rate.
+    """The rate [] of a step [], counted from 0, for a member with this peak rate [].
 
     The peak is traced, which optax's schedules refuse: so theirs is 1, times the peak.
     """

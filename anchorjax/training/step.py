@@ -29,10 +29,10 @@ from anchorjax.training.forward import Split, compute_logits, keep_whole
 class TrainState:
     """All that a member needs to continue."""
 
-    step: jax.Array  # int32, steps done
+    step: jax.Array  # [] int32, steps done
     params: Any
     opt_state: Any
-    # int32, the first step whose loss or gradient is not finite; -1: none.
+    # [] int32, the first step whose loss or gradient is not finite; -1: none.
     diverged: jax.Array
     # Sums since the last record, so that a segment may be cut into pieces anywhere.
     loss_sum: jax.Array  # [] nats
@@ -81,7 +81,7 @@ def train_step(
         the rounding alone.
 
     Returns:
-      The new state, the loss in nats, and the gradient norm before clipping.
+      The new state, the loss [] in nats, and the gradient norm [] before clipping.
     """
     size = experiment.train.batch_size
     batch = split(_draw_batch(experiment, task, data, state.step, hparams))
@@ -180,11 +180,11 @@ def train_segment(
     """Takes `num_steps` steps and, if `is_end`, evaluates.
 
     Args:
-      num_steps: traced, so that one compilation serves any number.
-      before: steps of the segment that earlier pieces took; the means of the Record
+      num_steps: [] int32, traced: one compilation serves any number.
+      before: [] steps of the segment that earlier pieces took; the means of the Record
         include them. Cutting a segment into pieces changes no bit.
-      is_end: whether the segment ends with this piece. If not, nothing is evaluated,
-        and the scores of the Record are NaN.
+      is_end: [] whether the segment ends with this piece. If not, nothing is
+        evaluated, and the scores of the Record are NaN.
       split: divides a batch among devices.
       slices: as in `train_step`.
     """

@@ -167,14 +167,23 @@ def test_figures_of_ones_own(tmp_path, monkeypatch, where):
 
 
 @pytest.mark.parametrize(
-    ('text', 'reason'),
-    [(None, 'no such folder'), ('x = 1', 'no figure'), ('draw = 1', 'has no TITLE')],
+    ('where', 'text', 'reason'),
+    [
+        ('typo', '', 'no such folder'),
+        ('.', 'x = 1', 'no figure'),
+        ('.', 'draw = 1', 'has no TITLE'),
+        ('own.txt', '', 'no file of Python'),
+        ('sys', '', 'no file of Python'),
+    ],
 )
-def test_what_is_no_figure_of_ones_own_is_one_line(tmp_path, text, reason):
-    if text:
-        (tmp_path / 'own.py').write_text(text)
+def test_what_is_no_figure_of_ones_own_is_one_line(
+    tmp_path, monkeypatch, where, text, reason
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ('own.py', 'own.txt'):
+        pathlib.Path(name).write_text(text)
     with pytest.raises(UserError, match=reason):
-        figure.import_figures(tmp_path if text else tmp_path / 'typo')
+        figure.import_figures(pathlib.Path(where))
 
 
 def test_a_file_of_a_package_that_is_no_figure_is_not_offered():

@@ -11,6 +11,7 @@ import pytest
 from analysis.members.member import (
     Member,
     draw_independent,
+    find_untrained,
     make_untrained,
     member_of,
 )
@@ -52,7 +53,7 @@ def test_another_seed_is_another_network_for_the_same_task(finished):
 @pytest.mark.parametrize('point', [{'gamma': math.nan, 'seed': 0}, {'seed': 0}])
 def test_weights_of_unknown_origin_have_no_start(point):
     member = Member(cases.tiny(), {}, point, 0)
-    assert make_untrained(member) is None
+    assert find_untrained(member) is None
 
 
 @pytest.fixture

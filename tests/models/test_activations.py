@@ -30,24 +30,13 @@ def draw_member(name: str, **fields: Any) -> tuple[Experiment, Any]:
 
 @of_every_model
 @pytest.mark.parametrize('last_only', [False, True])
-def test_shapes_and_attention_that_is_a_distribution_over_the_past(name, last_only):
+def test_attention_is_a_distribution_over_the_past(name, last_only):
     experiment, params = draw_member(name)
-    D, F = experiment.model.width, experiment.model.mlp_dim
-    B, T, H, K = 3, 4, 2, 4
-    is_past = np.tril(np.ones((T, T), bool))
-    out = run_forward(experiment, params, TOKENS_BT, last_only)
-    chex.assert_shape(out.X_em, (B, T, D))
-    chex.assert_shape(out.logits, (B, 1 if last_only else T, 20))
-    for block, is_last in zip(out.blocks, (False, True), strict=True):
-        Q = 1 if last_only and is_last else T
-        chex.assert_shape(block.Q, (B, Q, H, K))
-        chex.assert_shape([block.K, block.V], (B, T, H, K))
-        chex.assert_shape(block.Attn, (B, H, Q, T))
-        chex.assert_shape(block.X_qkv, (B, Q, H * K))
-        chex.assert_shape(block.hidden, (B, Q, F))
-        chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
+    is_past = np.tril(np.ones((4, 4), bool))
+    for block in run_forward(experiment, params, TOKENS_BT, last_only).blocks:
         Attn = np.asarray(block.Attn)
-        assert (Attn >= 0).all() and (Attn[:, :, ~is_past[-Q:]] == 0).all()
+        is_asked = is_past[-Attn.shape[2] :]
+        assert (Attn >= 0).all() and (Attn[:, :, ~is_asked] == 0).all()
         np.testing.assert_allclose(Attn.sum(-1), 1, rtol=1e-5)
 
 

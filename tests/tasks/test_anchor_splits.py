@@ -1,5 +1,6 @@
 """Which keys of the anchor task are trained and which are held out (PAPERS 1.1)."""
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -27,7 +28,6 @@ def draw_training_keys(config: AnchorsConfig, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize(('split', 'modulus'), [('code', 9), ('paper', 7)])
 def test_official_splits(split, modulus):
     trained = draw_training_keys(AnchorsConfig(split=split))
-    assert trained.shape == (16, 7, 80)
     for position in range(7):
         assert (trained[:, position] == (KEYS % modulus != position)).all()
 
@@ -61,7 +61,7 @@ def test_random_splits_hold_out_the_same_keys_of_a_pair_and_its_reverse(split):
 @of_every_split
 def test_last_noise_leaves_out_the_last_position(split):
     config = AnchorsConfig(split=split, seq_len=6, last_token='noise')
-    assert draw_training_keys(config).shape == (16, 3, 80)
+    chex.assert_shape(draw_training_keys(config), (16, 3, 80))
     assert config.make().group_names == ('at_0', 'at_1', 'at_2')
     batch = draw_batch(config, 2_000)
     position_B, _, _ = cases.decode(batch.tokens_BT)
@@ -74,7 +74,7 @@ def test_last_pair_leaves_one_position_with_its_own_keys(split):
     config = AnchorsConfig(split=split, seq_len=6, last_token='pair')
     split_key, _ = jax.random.split(jax.random.key(0))  # as make_data
     trained = np.asarray(draw_keys(config, split_key))
-    assert trained.shape == (16, 1, 80)
+    chex.assert_shape(trained, (16, 1, 80))
     modulus = {'code': 6, 'paper': 4}
     if split in modulus:  # the key stands at position 3 of 0 to 5
         assert (trained[:, 0] == (KEYS % modulus[split] != 3)).all()

@@ -32,7 +32,7 @@ class Examples(NamedTuple):
 def draw_examples(config: AnchorsConfig, number: int, seed: int = 0) -> Examples:
     """The first `number` training examples."""
     batch = draw_batch(config, number, seed)
-    assert batch.targets_BQ.shape == (number, 1) and batch.weights_BQ is None
+    assert batch.weights_BQ is None
     decoded = cases.decode(batch.tokens_BT, config.anchors, config.order)
     return Examples(batch.tokens_BT, batch.targets_BQ[:, 0], *decoded)
 
@@ -67,7 +67,6 @@ def test_examples_of_the_paper(sequence, key, pair, answer):
 
 
 def test_every_training_sequence_holds_its_label(whole):
-    assert whole.tokens_BT.shape == (NUM_TRAIN, 9)
     is_item = (whole.tokens_BT >= 20) & (whole.tokens_BT < 100)
     assert is_item.sum() == NUM_TRAIN * 7  # keys and noise
     expected = whole.key_B + look_up(whole.pair_B2)
@@ -114,7 +113,7 @@ def test_eval_sets_ask_what_they_say_with_every_mapping(order, last_token, posit
     task = config.make()
     eval_sets = draw_eval_sets(config)
     assert eval_sets.weights_PBQ is None
-    assert eval_sets.targets_PRBQ.shape == (3, 3, 8192, 1)
+    chex.assert_shape(eval_sets.targets_PRBQ, (3, 3, 8192, 1))
     assert task.group_names == tuple(f'at_{position}' for position in positions)
     assert task.eval_set_names == ('seen_train', 'seen_heldout', 'unseen')
     assert task.mapping_names == anchors.MAPPINGS
@@ -167,7 +166,6 @@ def configs(draw: st.DrawFn) -> AnchorsConfig:
 def test_any_valid_task_labels_its_sequences(config, seed):
     examples = draw_examples(config, 50, seed)
     x = examples.key_B
-    assert examples.tokens_BT.shape == (50, config.seq_len)
     assert ((x >= config.keys[0]) & (x < config.keys[1])).all()
     exceptions = {(a, b): shift for a, b, shift in config.noninferential}
     shift = dict(zip(config.anchors, config.shifts, strict=True))

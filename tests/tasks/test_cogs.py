@@ -3,6 +3,7 @@
 import collections
 import re
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -300,7 +301,8 @@ def test_the_official_rows_are_trained_from_their_folder():
     assert [row.case for row in rows[-21:]] == list(cogs_cases.CASES)
     assert all(row.case != 'in_distribution' for row in rows[:155])
     assert all(row.case == 'in_distribution' for row in rows[155:24_176])
-    table, _ = cogs.load(config)
+    table, group_N = cogs.load(config)
+    chex.assert_equal_shape([table.start_N, group_N])
     assert len(table.length_N) == 24_155 + 42
     assert table.length_N[:24_155].max() <= config.seq_len + 1
 

@@ -3,6 +3,7 @@
 import dataclasses
 from typing import NamedTuple
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -185,8 +186,8 @@ def test_eval_sets_ask_what_they_say(whole, facts):
     assert task.mapping_names == ('assigned', 'sum')
     assert task.deviation == ('reasoning_test', 'sum')
     eval_sets = draw_eval_sets(PAPER)
-    assert eval_sets.tokens_PBT.shape == (3, 8192, 9)
-    assert eval_sets.targets_PRBQ.shape == (3, 2, 8192, 1)
+    chex.assert_shape(eval_sets.tokens_PBT, (3, 8192, 9))
+    chex.assert_shape(eval_sets.targets_PRBQ, (3, 2, 8192, 1))
     assert eval_sets.groups_PB is None and eval_sets.weights_PBQ is None
     training = set(map(tuple, whole.tokens_BT.tolist()))
     for p, name in enumerate(task.eval_set_names):

@@ -21,6 +21,7 @@ from anchorjax.tasks.mixture import MixtureConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
+from tests.support.shapes import assert_shapes, floats, ints
 from tests.tasks.draws import draw_batch, draw_eval_sets
 
 SMALL = [
@@ -111,17 +112,23 @@ def test_a_data_set_is_its_seed_under_jit_and_vmap(config):
 
 
 @pytest.mark.parametrize('config', SMALL, ids=[c.name for c in SMALL])
-def test_eval_sets_have_the_shapes_that_a_task_states(config):
+def test_a_task_gives_the_shapes_that_it_states(config):
     task = config.make()
-    eval_sets = jax.eval_shape(
-        lambda: task.eval_sets(task.make_data(jax.random.key(0)))
+    data = jax.eval_shape(task.make_data, jax.random.key(0))
+    batch = jax.eval_shape(task.batch, data, np.arange(5))
+    eval_sets = jax.eval_shape(task.eval_sets, data)
+    T, Q = task.seq_len, 1 if task.last_only else task.seq_len
+    P, R = len(task.eval_set_names), len(task.mapping_names)
+    B = eval_sets.tokens_PBT.shape[1]
+    expected = (
+        *(ints(5, T), ints(5, Q), floats(5, Q)),
+        *(ints(P, B, T), ints(P, R, B, Q), floats(P, B, Q), ints(P, B)),
     )
-    num_eval_sets, size, seq_len = eval_sets.tokens_PBT.shape
-    assert (num_eval_sets, seq_len) == (len(task.eval_set_names), task.seq_len)
-    num_asked = 1 if task.last_only else seq_len
-    shape = (num_eval_sets, len(task.mapping_names), size, num_asked)
-    assert eval_sets.targets_PRBQ.shape == shape
+    for leaf, like in zip((*batch, *eval_sets), expected, strict=True):
+        if leaf is not None:  # there may be no weights and no groups
+            chex.assert_trees_all_equal_shapes_and_dtypes(leaf, like)
     assert (eval_sets.groups_PB is None) == (task.group_names == ())
+    assert_shapes(ints(5, T), task.roles, ints(5, T))
 
 
 @pytest.mark.parametrize('config', FEW, ids=lambda config: config.name)

@@ -2,6 +2,7 @@
 
 import math
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -80,7 +81,7 @@ def test_shares_by_group():
     counts_B = jnp.array([0, 1, 1, 1, 0], bool)
     shares_RG = share_by_group(right_RB, counts_B, group_B, 4)
     np.testing.assert_allclose(shares_RG, [[0.5, nan, 0, nan], [0, nan, 1, nan]])
-    assert share_by_group(right_RB, counts_B, group_B, 0).shape == (2, 0)
+    chex.assert_shape(share_by_group(right_RB, counts_B, group_B, 0), (2, 0))
 
 
 def test_histogram():

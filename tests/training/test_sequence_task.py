@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -69,7 +70,7 @@ def test_agreement_is_exact_match_of_the_asked_positions():
         return evaluate(experiment, task, data, params)
 
     scores = jax.device_get(score(params))
-    assert scores['deviation'].shape == (0,)
+    chex.assert_shape(scores['deviation'], (0,))
 
     for p in range(len(task.eval_set_names)):
         num_right, num_counted, num_right_tokens, num_tokens = 0, 0, 0, 0

@@ -129,7 +129,7 @@ def _is_ordinary(row: cases.Row) -> bool:
 
 
 def load(config: CogsConfig) -> tuple[Table, np.ndarray]:
-    """The texts of `list_rows`, and of every row its index in GROUPS."""
+    """The texts of `list_rows`, and of every row its index in GROUPS, [N]."""
     return _load(
         config.path, config.sample_seed, config.num_heldout, config.eval_examples
     )
@@ -156,7 +156,7 @@ def encode(text: str) -> list[int]:
 
 
 def training_row(key: jax.Array, number_B: jax.Array) -> jax.Array:
-    """The rows of the training examples with these numbers."""
+    """The rows [B] of the training examples with these numbers."""
     return permute(key, number_B, NUM_ROWS['train'])
 
 

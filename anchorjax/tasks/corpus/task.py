@@ -70,7 +70,7 @@ class CorpusConfig:
 class Windows(NamedTuple):
     """The windows of a config: which are trained, and which are held out."""
 
-    tokens: np.ndarray
+    tokens: np.ndarray  # [token]
     num_available: int  # the first windows of `tokens`, which may be trained
     num_heldout: int  # the windows after them
 
@@ -88,7 +88,7 @@ def open_windows(config: CorpusConfig) -> Windows:
 
 @functools.lru_cache(maxsize=8)
 def find_heldout(config: CorpusConfig) -> np.ndarray:
-    """The numbers of the held-out windows that are asked; no trained one reads alike.
+    """The numbers [N] of the held-out windows asked; no trained one reads alike.
 
     Raises:
       ConfigError: there is none, since the corpus repeats itself.

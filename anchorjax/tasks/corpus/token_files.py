@@ -26,7 +26,7 @@ _START_DTYPE = np.dtype('<u8')
 class Corpus(NamedTuple):
     """A tokenized corpus."""
 
-    tokens: np.ndarray  # mapped into memory
+    tokens: np.ndarray  # [token], mapped into memory
     start_N: np.ndarray  # of every document, mapped into memory
     vocab: int
     end: int  # the token END
@@ -86,7 +86,7 @@ def read_corpus(path: pathlib.Path) -> Corpus:
 
 
 def read_document(corpus: Corpus, number: int) -> np.ndarray:
-    """The tokens of one document, without its END."""
+    """The tokens [token] of one document, without its END."""
     first = int(corpus.start_N[number])
     next_start = len(corpus.tokens)
     if number + 1 < len(corpus.start_N):

@@ -1,10 +1,15 @@
-"""P1's own statistic: the highest share of a seed over its learning rates."""
+"""P1's own statistic, the highest share of a seed over its rates; the table's rows."""
 
+import pathlib
+from types import SimpleNamespace
+
+import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.claims import Group
-from analysis.p1.claims import difference_of_best
+from analysis.p1.claims import difference_of_best, tabulate
+from anchorjax import config
 
 SMALL = Group('small', {'gamma': 0.8})
 LARGE = Group('large', {'gamma': 0.5})
@@ -24,3 +29,12 @@ def test_one_network_among_several_rates_brings_about_the_best_of_its_seed():
     members = pd.DataFrame(rows, columns=columns)
     found = difference_of_best('share', SMALL, LARGE)(members)
     assert found.values.to_dict() == pytest.approx({1: 0.7, 2: 0.0})
+
+
+def test_a_model_without_a_depth_has_a_row():
+    run = SimpleNamespace(
+        experiment=config.resolve(config.default(model='emb_mlp')),
+        folder=SimpleNamespace(workdir=pathlib.Path('own')),
+        members=pd.DataFrame({'trained': [True], 'diverged': -1, 'gamma': 0.5}),
+    )
+    assert np.isnan(tabulate(run).depth.item())
