@@ -192,8 +192,10 @@ def list_figures(own: Mapping[str, ModuleType]) -> str:
 
 def name_subject(module: ModuleType) -> str:
     """'sweep', 'sweeps' or 'network': what the figure is about; 'text': it is none."""
+    if hasattr(module, 'command') and hasattr(module, 'draw'):
+        return 'sweeps'
     if hasattr(module, 'command'):
-        return 'sweeps' if hasattr(module, 'draw') else 'text'
+        return 'text'
     return 'network' if _is_of_network(module) else 'sweep'
 
 

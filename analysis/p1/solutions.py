@@ -19,7 +19,6 @@ from analysis.tables.text import (
     format_list,
     format_range,
     format_table,
-    list_records,
 )
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -89,14 +88,17 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
         texts['solution (seeds)'] = format_counts(counts)
         rows.append(texts)
     table = pd.DataFrame(rows)
-    levels = [] if tables is None else tables.columns.unique(level=1)
-    table.attrs['levels'] = list(levels)
+    table.attrs['levels'] = []
+    if tables is not None:
+        table.attrs['levels'] = list(tables.columns.unique(level=1))
     return table
 
 
 def name_solutions(members: pd.DataFrame) -> pd.Series:
     """What every member has reached, the third solutions by their names."""
-    solution = members.solution if 'solution' in members else name_ends(members)
+    solution = name_ends(members)
+    if 'solution' in members:
+        solution = members.solution
     if 'unseen_answer' in members:
         solution = name_thirds(solution, members.unseen_answer)
     return solution
@@ -130,8 +132,7 @@ def command(words: list[str]) -> None:
 
 def write_table(table: pd.DataFrame) -> str:
     """The result of `compute` as Markdown, and what its columns are."""
-    rows = [list(row.values()) for row in list_records(table)]
-    parts = [format_table(list(map(str, table)), rows)]
+    parts = [format_table(list(map(str, table)), table.to_numpy().tolist())]
     if table.attrs['levels']:
         parts.append(_ABOUT_TABLES.format(', by '.join(table.attrs['levels'])))
     if 'within 1' in table:

@@ -12,8 +12,10 @@ _NOTHING = '–'
 
 def list_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Every row of a table as a dict by the names of its columns."""
-    rows = frame.to_dict('records')
-    return [{str(name): value for name, value in row.items()} for row in rows]
+    rows = []
+    for row in frame.to_dict('records'):
+        rows.append(dict(zip(map(str, row), row.values(), strict=True)))
+    return rows
 
 
 def format_csv(frame: pd.DataFrame) -> str:

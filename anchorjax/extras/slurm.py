@@ -131,8 +131,11 @@ def describe(jobs: list[ShardJob], **parameters: Any) -> str:
     Args:
       parameters: of sbatch; None leaves the cluster's default.
     """
-    lines = [f'{name} = {value}' for name, value in _complete(parameters).items()]
-    lines += [f'job {i}: {shlex.join(job.command)}' for i, job in enumerate(jobs)]
+    lines = []
+    for name, value in _complete(parameters).items():
+        lines.append(f'{name} = {value}')
+    for i, job in enumerate(jobs):
+        lines.append(f'job {i}: {shlex.join(job.command)}')
     return '\n'.join(lines)
 
 
