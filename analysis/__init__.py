@@ -8,7 +8,7 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   circuits    causal tests: edges of attention are cut, or activations replaced
   spectra     how few directions a matrix uses
   theory      what gradient flow predicts of networks that start small (P2)
-  vectors     vectors inside a network: their order, their neighbours
+  vectors     vectors inside a network: their order, their groups
   drawing     how figures look
   text_tasks  P1's real tasks
   p1          the anchor task: initialization decides the solution

@@ -37,6 +37,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame, spectra, stats
+from analysis.changes.crossings import Lag
 from analysis.members.columns import list_varying_axes, name_gamma
 from analysis.tables.text import format_table, list_records
 from anchorjax.storage.reader import Run
@@ -396,6 +397,20 @@ def name_sides(
         Side(first, stats.mean_interval(pairs.first, possible)),
         Side(second, stats.mean_interval(pairs.second, possible)),
     )
+
+
+def compare_moments(found: Lag, slow: str, fast: str) -> Estimate:
+    """How many times later one crossing comes than another: log ratio by seed.
+
+    Args:
+      slow, fast: their names in the table.
+    """
+    sides = []
+    for name, steps in ((slow, found.slow), (fast, found.fast)):
+        sides.append(Side(name, stats.mean_interval(steps, stats.POSITIVE)))
+    note = f'never: {found.never}' if len(found.ratios) else ''
+    log_ratios = found.ratios.transform(np.log)
+    return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
 
 
 def find_named(package: ModuleType, run: Run) -> list[Claim]:

@@ -15,7 +15,8 @@ network. Its other parameters are the flags of the command:
 
     number: Annotated[int, at_least(1), at_most(100_000), 'sequences to patch'] = 1024
 
-A module with `command(words)` instead of these prints a text and reads its own flags.
+A module with `command(words)` reads its own flags: of several sweeps, or it prints a
+text.
 
 A figure of one's own needs no place there: --figures FOLDER finds it, or in a package
 that Python can import.
@@ -190,7 +191,9 @@ def list_figures(own: Mapping[str, ModuleType]) -> str:
 
 
 def name_subject(module: ModuleType) -> str:
-    """'sweep', 'network' or 'text': what the figure is about, or that it is none."""
+    """'sweep', 'sweeps' or 'network': what the figure is about; 'text': it is none."""
+    if hasattr(module, 'command') and hasattr(module, 'draw'):
+        return 'sweeps'
     if hasattr(module, 'command'):
         return 'text'
     return 'network' if _is_of_network(module) else 'sweep'

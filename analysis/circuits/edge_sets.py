@@ -44,17 +44,13 @@ class Ablation(NamedTuple):
     labels_PRB: np.ndarray  # here B is the sequences of one eval set
     edges: tuple[Edge, ...]  # every edge that some sequence has
     depth: int
-    renormalize: bool  # as in interventions.make_cut_edit
     intact_PB: np.ndarray  # answers with all edges
 
 
-def prepare_ablation(
-    member: Member, renormalize: bool = True, most: int = 512
-) -> Ablation:
+def prepare_ablation(member: Member, most: int = 512) -> Ablation:
     """Selects the sequences on which edges are cut, and lists the edges they have.
 
     Args:
-      renormalize: whether attention sums to one again after a cut (`make_cut_edit`).
       most: sequences of each eval set.
 
     Raises:
@@ -66,16 +62,13 @@ def prepare_ablation(
     roles = len(member.task.role_names)
     depth = member.depth
     everything = np.ones((1, depth, roles, roles), bool)
-    (intact_B,) = interventions.answer_with_cuts(
-        member, tokens_BT, everything, renormalize
-    )
+    (intact_B,) = interventions.answer_with_cuts(member, tokens_BT, everything)
     return Ablation(
         member=member,
         tokens_BT=tokens_BT,
         labels_PRB=labels_PRB,
         edges=_list_edges(member, depth, tokens_BT),
         depth=depth,
-        renormalize=renormalize,
         intact_PB=intact_B.reshape(len(labels_PRB), -1),
     )
 
@@ -102,7 +95,7 @@ def measure_effects(ablation: Ablation, sets: Iterable[Iterable[Edge]]) -> xr.Da
     """
     masks = [mask_edges(ablation, edges) for edges in sets]
     answers_CB = interventions.answer_with_cuts(
-        ablation.member, ablation.tokens_BT, masks, ablation.renormalize
+        ablation.member, ablation.tokens_BT, masks
     )
     answers_CPB = answers_CB.reshape(-1, *ablation.intact_PB.shape)
     agrees_CPRB = answers_CPB[:, :, None] == ablation.labels_PRB

@@ -73,16 +73,13 @@ def make_patch_edit(
 
 
 def answer_with_cuts(
-    member: Member,
-    tokens_BT: np.ndarray,
-    allowed_CNJJ: Iterable[np.ndarray],
-    renormalize: bool = True,
+    member: Member, tokens_BT: np.ndarray, allowed_CNJJ: Iterable[np.ndarray]
 ) -> np.ndarray:
     """The member's answers [C, B] under each of C sets of allowed edges."""
     roles_BT = member.roles(tokens_BT)
     answers = []
     for allowed_NJJ in allowed_CNJJ:
-        edit = (allowed_NJJ, roles_BT, renormalize)
+        edit = (allowed_NJJ, roles_BT)
         logits_BV = run_edited(member, tokens_BT, make_cut_edit, *edit)
         answers.append(logits_BV.argmax(-1))
     return np.stack(answers)

@@ -2,7 +2,8 @@
 
 A setting counts once, however many cells and networks it has: the difference of a
 setting is the mean over its matched cells, and the interval is Student's over settings.
-Two cells match if they are equal in the number of training steps, too.
+Two cells match if they are equal in the number of training steps, too. Exploratory:
+numbers without verdicts.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ import pandas as pd
 from analysis import stats
 from analysis.law import members as law_members
 from analysis.law.members import BOTH_UNSEEN, FACTORS, NAMES, SETTING, TRAINED
-from analysis.tables.text import format_records, list_records
+from analysis.tables.text import format_level
 
 # Columns of a cell, by what they are called. The symmetric answer exists only where the
 # exception is trained: elsewhere the reversed pair is composed, or unseen as well.
@@ -25,8 +26,6 @@ OUTCOMES = {
 }
 ALL = 'all'  # the block of the contrast between kinds of exception
 LOWEST, HIGHEST = 'lowest', 'highest'  # where the matched cells have different levels
-
-
 # Two γ on the two sides of every border between P1's regimes. The range of γ holds two
 # borders, so that its ends are not compared.
 BORDERS = {
@@ -36,27 +35,6 @@ BORDERS = {
     },
     BOTH_UNSEEN: {'from a table to composed': (1.0, 1.4)},
 }
-_INTRODUCTION = (
-    'Exploratory: numbers with intervals and no verdicts. What was predicted before '
-    'its networks were trained, and has six fresh seeds, is in verdicts.csv.',
-    'Every number compares cells that differ in one factor alone, the number of '
-    'training steps included: the share at the higher level less that at the lower. '
-    'Answers are shares of the answers to the unseen pair (composed, symmetric) or '
-    'to held-out questions about seen pairs; networks are shares of networks. A '
-    'setting is all cells that differ in γ or in the number of steps alone; settings '
-    "count equally, and intervals are Student's over settings (95 %, none with fewer "
-    f'than {stats.MIN_SEEDS}). "Up in" counts the settings in which the share rises.',
-    'All networks count, as in every claim. The numbers of converged networks alone '
-    'are beside them: small initializations converge later, so that leaving networks '
-    'out changes what is measured.',
-    f'Where matched cells have several levels, `{LOWEST}` and `{HIGHEST}` compare the '
-    'ends of each, the other rows two neighbours. Contrasts of fewer settings are in '
-    'law_effects.csv.',
-)
-_ABOUT_GAMMA = (
-    'In brackets: the γ that starts with the same standard deviation at width 400, '
-    "P1's. Its pair is 0.5 and 0.8."
-)
 
 
 def measure_cells(members: pd.DataFrame) -> pd.DataFrame:
@@ -153,7 +131,7 @@ def _compare_levels(
         ends = {'lower': LOWEST, 'upper': HIGHEST} | where
         rows += _compare(pairs[pairs.are_ends], converged[converged.are_ends], ends)
     for levels in steps.itertuples(index=False):
-        lower, upper = map(law_members.format_level, levels)
+        lower, upper = map(format_level, levels)
         step = {'lower': lower, 'upper': upper} | where
         of_step = select_levels(neighbours, name, *levels)
         of_converged = select_levels(converged_neighbours, name, *levels)
@@ -189,47 +167,6 @@ def _compare(
         }
         rows.append(row | where)
     return rows
-
-
-def format_effects(effects: pd.DataFrame) -> str:
-    """The contrasts that have an interval, γ first, then by the kind of exception."""
-    effects = effects[effects.settings >= stats.MIN_SEEDS]
-    lines = ['# The law: what one factor changes']
-    for paragraph in _INTRODUCTION:
-        lines += ['', paragraph]
-    is_gamma = effects.factor == 'gamma'
-    lines += ['', '## γ, one border at a time', '', _ABOUT_GAMMA, '']
-    lines.append(_format_rows(effects[is_gamma], 'border'))
-    for block, rows in effects[~is_gamma].groupby('block', sort=False):
-        title = law_members.name_block(str(block))
-        title = 'Kinds of exception' if block == ALL else title
-        lines += ['', f'## {title[0].upper()}{title[1:]}', '']
-        lines.append(_format_rows(rows, 'factor'))
-    return '\n'.join(lines) + '\n'
-
-
-def _format_rows(effects: pd.DataFrame, title: str) -> str:
-    table = []
-    for row in list_records(effects):
-        found, alone = (
-            stats.Mean(*[row[f'{prefix}{end}'] for end in stats.Mean._fields])
-            for prefix in ('', 'converged_')
-        )
-        cells = {
-            title: row['border'] or FACTORS[row['factor']].title,
-            'from': row['lower'],
-            'to': row['upper'],
-            'outcome': row['outcome'],
-            'all networks': stats.format_mean(found),
-            'up in': f'{row["up"]} of {row["settings"]}',
-            'networks': f'{row["networks_lower"]} and {row["networks_upper"]}',
-            'converged alone': '–',
-            'settings': str(row['converged_settings']),
-        }
-        if row['converged_settings']:
-            cells['converged alone'] = stats.format_mean(alone)
-        table.append(cells)
-    return format_records(table)
 
 
 def _rank(name: str, levels: pd.Series) -> pd.Series:

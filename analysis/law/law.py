@@ -6,9 +6,9 @@ else is computed from that table alone.
   python -m analysis law --members analysis/gallery/law/members.csv --out runs/law
   python -m analysis law --runs 'runs/law_*' --out runs/law
 
-  members.csv                the networks of all tables and runs, each once
-  cells.csv, .md             every cell: what its seeds end at
-  law_effects.md, .csv, .png what one factor changes
+  members.csv            the networks of all tables and runs, each once
+  cells.md               every cell: what its seeds end at
+  law_effects.csv, .png  what one factor changes
 
 Several tables and runs are joined; of a network in two of them that of the runs counts.
 Predictions that were judged are `python -m analysis claims law`.
@@ -23,14 +23,17 @@ from matplotlib.lines import Line2D
 
 from analysis import frame, stats
 from analysis.drawing import style
-from analysis.law import cells, effects
+from analysis.law import effects
 from analysis.law import members as law_members
 from analysis.law.members import FACTORS
+from analysis.members.columns import equivalent_gamma
+from analysis.members.lookup import LEVELS, SCORED
+from analysis.p1 import solutions
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv, list_records
 from anchorjax import cli, files
 from anchorjax.errors import UserError
-from anchorjax.tasks.solution import UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import NOT_CONVERGED, UNSEEN_MAPPINGS
 
 TITLE = 'The law: what one factor changes'
 PAPER = 'ours'
@@ -103,18 +106,27 @@ def _draw_contrast(axis: Axes, rows: pd.DataFrame, y: float, colour: str) -> Non
 def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:
     """Writes the tables and the figure; returns their paths."""
     result = effects.tabulate(members)
-    by_cell = cells.summarize_cells(members)
     texts = {
         'members.csv': format_csv(members),
-        'cells.csv': format_csv(by_cell),
-        'cells.md': cells.format_cells(by_cell),
-        'law_effects.md': effects.format_effects(result),
+        'cells.md': f'{solutions.write_table(tabulate_cells(members))}\n',
     }
     paths = []
     for name, text in texts.items():
         files.write_text(folder / name, text)
         paths.append(folder / name)
     return paths + style.write_figure(result, draw, layout, folder / 'law_effects')
+
+
+def tabulate_cells(members: pd.DataFrame) -> pd.DataFrame:
+    """`solutions.compute` of members that differ in nothing but the seed."""
+    columns = pd.MultiIndex.from_product([SCORED, LEVELS[-1:]])
+    tables = members[law_members.LOOKUP].set_axis(columns, axis=1)
+    ended = members.rename(columns={'answer': 'unseen_answer'}).assign(
+        trained=True,
+        solution=members.solution.where(members.converged, NOT_CONVERGED),
+        gamma_at_400=equivalent_gamma(members.gamma, members.width),
+    )
+    return solutions.compute(ended, tables)
 
 
 def read_members(paths: list[pathlib.Path], patterns: list[str]) -> pd.DataFrame:

@@ -16,7 +16,6 @@ from flax.traverse_util import flatten_dict
 from analysis import frame
 from analysis.members.columns import equivalent_gamma
 from analysis.members.lookup import LEVELS, score_members
-from analysis.tables.text import format_level
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
@@ -232,29 +231,12 @@ def name_block(block: str) -> str:
     return TITLES_OF_EXCEPTIONS.get(block, block)
 
 
-def list_varying(members: pd.DataFrame) -> list[str]:
-    """Names of the factors that have several values."""
-    return [name for name in NAMES if members[name].nunique() > 1]
-
-
 def name_gamma(gamma: float, widths: Iterable[int]) -> str:
     """'0.6 (0.42)', or '0.6 (0.42, 0.49)' of two widths: γ, and as γ at width 400."""
     equivalents = []
     for width in sorted(set(widths)):
         equivalents.append(f'{equivalent_gamma(gamma, width):.2f}')
     return f'{gamma:g} ({", ".join(equivalents)})'
-
-
-def describe_setting(row: dict[str, Any], names: list[str]) -> str:
-    """'length 9 · batch 2048' of the factors with these names.
-
-    W_Q and W_K are mentioned only if they have a γ of their own.
-    """
-    parts = []
-    for name in names:
-        if name != 'qk_offset' or row[name] != 0:
-            parts.append(f'{FACTORS[name].title} {format_level(row[name])}')
-    return ' · '.join(parts)
 
 
 def _name_exception(unseen: tuple, noninferential: tuple) -> str:

@@ -51,9 +51,6 @@ def compute(
     number: Annotated[
         int, at_least(1), at_most(100_000), 'random sequences to patch'
     ] = 1024,
-    renormalize: Annotated[
-        bool, 'False: the weights that are left stay as they were'
-    ] = True,
     draws: Annotated[
         int, at_least(1), at_most(1_000), 'random sets of edges beside each mechanism'
     ] = 16,
@@ -80,7 +77,7 @@ def compute(
     """
     sequences.require_unseen_pair(member)
     require_attention(member)
-    ablation = edge_sets.prepare_ablation(member, renormalize)
+    ablation = edge_sets.prepare_ablation(member)
     edges = ablation.edges
     ends = edge_sets.measure_effects(ablation, [edges, []]).agreement
     removed, unchanged_E = edge_sets.prune_edges(ablation)

@@ -8,10 +8,16 @@ Rate times width and rate times decay are P1's, too.
 
 The default of configs/phase.py asks the same of a smaller task, whose border lies at
 smaller initializations: four tokens, strong decay. What P1 says of the inside is in
-network_claims.py, the rest in more_claims.py, which is exploratory.
+network_claims.py.
+
+What it says of the levels of a solution, and of GPT-2, is exploratory: three to five
+seeds, most of them of an initialization that is not P1's, and γ 1.3 has not learned its
+data in the steps of `configs/levels.py`. The levels are those of four anchors, as in
+P1; its slides say nothing of more.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,8 +27,10 @@ from analysis.claims import (
     EARLIER,
     Claim,
     Estimate,
+    Estimator,
     Group,
     Pairs,
+    Rule,
     above,
     at_gamma,
     below,
@@ -32,8 +40,8 @@ from analysis.claims import (
     select_pairs,
     subtract,
 )
-from analysis.p1 import network_claims
-from analysis.p1.more_claims import FAMILIES, add_levels
+from analysis.members.selection import require_task
+from analysis.p1 import levels, network_claims
 from analysis.p1.network_claims import (
     PAPER_LARGE,
     PAPER_SIZE,
@@ -42,6 +50,7 @@ from analysis.p1.network_claims import (
     add_insides,
 )
 from anchorjax.storage.reader import Run
+from anchorjax.tasks.anchors import AnchorsConfig
 
 INTRODUCTION = (
     'Numbers are shares of answers, of Fig 2 those to the unseen pair (4, 3), of all '
@@ -96,6 +105,13 @@ MIDDLE, LAST = at_gamma(0.84, 32), at_gamma(2.04, 32)
 TWO_LAYERS = ('phase_two_layers', 'phase_fresh')
 MIDDLE_64 = Group('γ 0.7', {'gamma': 0.7})
 LAST_64 = Group('γ 1.7', {'gamma': 1.7})
+at = partial(at_gamma, width=64)
+FOUR_ANCHORS = {'num_anchors': 4}
+SMALL_64 = at(1.0, **FOUR_ANCHORS)
+LARGE_64 = at(0.2, **FOUR_ANCHORS)
+FEWEST = Group('400 examples', {'gamma': 1.3, 'num_examples': 400})
+MOST = Group('40,000 examples', {'gamma': 1.3, 'num_examples': 40_000})
+KNOWN = 0.9  # of the trained questions: the data are learned
 
 
 def tabulate(run: Run) -> pd.DataFrame:
@@ -115,9 +131,42 @@ def tabulate(run: Run) -> pd.DataFrame:
     return members.reindex(columns=list(COLUMNS))
 
 
-def difference_of_best(
-    column: str, first: Group, second: Group
-) -> Callable[[pd.DataFrame], Estimate]:
+def add_levels(run: Run, members: pd.DataFrame) -> pd.DataFrame:
+    """The members with what each level explains of their answers at the end.
+
+    `levels.LINES`, their nulls, `heldout_when_known` and `num_train`; the members as
+    they are if the sweep has no snapshots between start and end, or no unseen pair.
+
+    Args:
+      members: rows of `Run.members`, by their place in the sweep.
+    """
+    task = require_task(run.experiment.task, AnchorsConfig)
+    if len(run.experiment.train.snapshot_steps) < 3 or not task.unseen_pairs:
+        return members
+    answers = levels.compute(run)
+    last = answers[answers.step == answers.step.max()]
+    nulls = [name for name in last if name.startswith('null_')]
+    ends = last[[*levels.LINES, *nulls, 'num_train']]
+    known = answers.groupby(level=0).apply(read_when_known)
+    return members.join(ends).assign(heldout_when_known=known)
+
+
+def read_when_known(answers: pd.DataFrame) -> float:
+    """The share of held-out answers that are functions when KNOWN of the data are.
+
+    On the line through the snapshots before and after; NaN: the data are never known.
+    """
+    trained = answers.trained_as_data.to_numpy()
+    is_known = trained >= KNOWN
+    if not is_known.any():
+        return np.nan
+    first = is_known.argmax()
+    around = slice(max(first - 1, 0), first + 1)
+    heldout = answers.heldout_as_function.to_numpy()
+    return float(np.interp(KNOWN, trained[around], heldout[around]))
+
+
+def difference_of_best(column: str, first: Group, second: Group) -> Estimator:
     """The difference of a seed's highest shares over its learning rates (P1 Sec 4)."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
@@ -129,6 +178,35 @@ def difference_of_best(
         return subtract(pairs, (first.name, second.name))
 
     return estimate
+
+
+def list_answers(
+    prefix: str,
+    source: str,
+    words: str,
+    runs: tuple[str, ...],
+    groups: tuple[Group, Group],
+    rules: tuple[Rule | None, Rule | None] = (None, None),
+    notes: tuple[str, str] = ('', ''),
+    compare: Callable[[str, Group, Group], Estimator] = difference,
+) -> list[Claim]:
+    """Whether more answers are composed, and fewer symmetric, at a smaller start.
+
+    Args:
+      prefix: of both addresses.
+      groups: the smaller start and the larger one.
+    """
+    endings = {
+        'composed': 'more answers are composed.',
+        'symmetric': 'fewer answers are symmetric.',
+    }
+    claims = []
+    for (name, ending), rule, note in zip(endings.items(), rules, notes, strict=True):
+        estimate = compare(f'unseen_{name}', *groups)
+        sentence = f'{words} {ending}'
+        claim = Claim(f'{prefix}{name}', source, sentence, runs, estimate, rule)
+        claims.append(claim._replace(note=note))
+    return claims
 
 
 def list_diagram_claims() -> list[Claim]:
@@ -173,57 +251,31 @@ TURNED = (
 )
 
 CLAIMS = (
-    Claim(
-        'p1.fig02.w400_d2.composed',
+    *list_answers(
+        'p1.fig02.w400_d2.',
         "P1 Fig 2, P1's width",
-        'From γ 0.5 to 0.8 more answers are composed.',
+        'From γ 0.5 to 0.8',
         PAPER_SIZE,
-        difference('unseen_composed', PAPER_SMALL, PAPER_LARGE),
-        above(0),
-        note=TURNED,
+        (PAPER_SMALL, PAPER_LARGE),
+        rules=(above(0), below(0, EARLIER)),
+        notes=(TURNED, ''),
     ),
-    Claim(
-        'p1.fig02.w400_d2.symmetric',
-        "P1 Fig 2, P1's width",
-        'From γ 0.5 to 0.8 fewer answers are symmetric.',
-        PAPER_SIZE,
-        difference('unseen_symmetric', PAPER_SMALL, PAPER_LARGE),
-        below(0, EARLIER),
-    ),
-    Claim(
-        'p1.fig02.w64_d2.composed',
+    *list_answers(
+        'p1.fig02.w64_d2.',
         'P1 Fig 2, width 64',
-        'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are composed.',
+        'From γ 0.72 (0.50 at width 400) to 1.15 (0.80)',
         FAIR,
-        difference('unseen_composed', SMALL, LARGE),
-        above(0, EARLIER),
+        (SMALL, LARGE),
+        rules=(above(0, EARLIER), below(0)),
+        notes=('', TURNED),
     ),
-    Claim(
-        'p1.fig02.w64_d2.symmetric',
-        'P1 Fig 2, width 64',
-        'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) fewer answers are symmetric.',
-        FAIR,
-        difference('unseen_symmetric', SMALL, LARGE),
-        below(0),
-        note=TURNED,
-    ),
-    Claim(
-        'p1.fig02.w64_d3.composed',
+    *list_answers(
+        'p1.fig02.w64_d3.',
         'P1 Fig 2, width 64, depth 3',
-        'Three blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are '
-        'composed.',
+        'Three blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80)',
         DEEPER,
-        difference('unseen_composed', SMALL, LARGE),
-        above(0),
-    ),
-    Claim(
-        'p1.fig02.w64_d3.symmetric',
-        'P1 Fig 2, width 64, depth 3',
-        'Three blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80) fewer answers '
-        'are symmetric.',
-        DEEPER,
-        difference('unseen_symmetric', SMALL, LARGE),
-        below(0),
+        (SMALL, LARGE),
+        rules=(above(0), below(0)),
     ),
     Claim(
         'p1.fig02.w64_d3.composed_large',
@@ -253,57 +305,91 @@ CLAIMS = (
         DEEPEST,
         level('unseen_symmetric', LARGE),
     ),
-    Claim(
-        'p1.fig02.w32_d2.best_composed',
+    *list_answers(
+        'p1.fig02.w32_d2.best_',
         'P1 Fig 2, width 32',
-        'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) more '
-        'answers are composed.',
+        'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80)',
         RATES,
-        difference_of_best('unseen_composed', SMALL_32, LARGE_32),
-        note=SEEN,
+        (SMALL_32, LARGE_32),
+        notes=(SEEN, SEEN),
+        compare=difference_of_best,
     ),
-    Claim(
-        'p1.fig02.w32_d2.best_symmetric',
+    *list_answers(
+        'p1.fig02.w32_d2.mean_',
         'P1 Fig 2, width 32',
-        'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) fewer '
-        'answers are symmetric.',
+        'Mean of nine rates: from γ 0.865 to 1.38',
         RATES,
-        difference_of_best('unseen_symmetric', SMALL_32, LARGE_32),
-        note=SEEN,
-    ),
-    Claim(
-        'p1.fig02.w32_d2.mean_composed',
-        'P1 Fig 2, width 32',
-        'Mean of nine rates: from γ 0.865 to 1.38 more answers are composed.',
-        RATES,
-        difference('unseen_composed', SMALL_32, LARGE_32),
-    ),
-    Claim(
-        'p1.fig02.w32_d2.mean_symmetric',
-        'P1 Fig 2, width 32',
-        'Mean of nine rates: from γ 0.865 to 1.38 fewer answers are symmetric.',
-        RATES,
-        difference('unseen_symmetric', SMALL_32, LARGE_32),
+        (SMALL_32, LARGE_32),
     ),
     *list_diagram_claims(),
-    Claim(
-        'p1.default.w64_d2.composed',
+    *list_answers(
+        'p1.default.w64_d2.',
         'ours, on P1 Fig 2',
         'Four tokens, strong decay, two blocks: from γ 0.7 (0.49 at width 400) to 1.7 '
-        '(1.18) more answers are composed.',
+        '(1.18)',
         TWO_LAYERS,
-        difference('unseen_composed', LAST_64, MIDDLE_64),
-        above(0, EARLIER),
-    ),
-    Claim(
-        'p1.default.w64_d2.symmetric',
-        'ours, on P1 Fig 2',
-        'Four tokens, strong decay, two blocks: from γ 0.7 (0.49 at width 400) to 1.7 '
-        '(1.18) fewer answers are symmetric.',
-        TWO_LAYERS,
-        difference('unseen_symmetric', LAST_64, MIDDLE_64),
-        below(0, EARLIER),
+        (LAST_64, MIDDLE_64),
+        rules=(above(0, EARLIER), below(0, EARLIER)),
     ),
     *network_claims.CLAIMS,
-    *FAMILIES,
+    Claim(
+        'p1.sec05.w64_d2.composed',
+        'P1 Sec 5',
+        'Small initialization: composed anchors explain the answers to unseen pairs.',
+        ('law_anchors',),
+        level('unseen_as_composed', SMALL_64),
+    ),
+    Claim(
+        'p1.sec05.w64_d2.symmetric',
+        'P1 Sec 5',
+        'Large initialization: one function an unordered pair explains them.',
+        ('law_anchors',),
+        level('unseen_as_reverse', LARGE_64),
+    ),
+    Claim(
+        'p1.slides.w64_d2.heldout_large',
+        'P1 slides',
+        'Large initialization: from memory to inference; few held-out answers are '
+        'functions of the pair when 0.9 of the data are known.',
+        ('law_anchors',),
+        level('heldout_when_known', LARGE_64),
+    ),
+    Claim(
+        'p1.slides.w64_d2.heldout_small',
+        'P1 slides',
+        'Small initialization: inference at once; most held-out answers are functions '
+        'of the pair when 0.9 of the data are known.',
+        ('law_anchors',),
+        level('heldout_when_known', SMALL_64),
+    ),
+    Claim(
+        'p1.slides.w64_d2.examples',
+        'P1 slides',
+        'Small initialization: more training examples turn memory into functions; more '
+        'held-out answers are functions of the pair.',
+        ('levels',),
+        difference('heldout_as_function', MOST, FEWEST),
+    ),
+    Claim(
+        'p1.slides.w64_d2.gamma',
+        'P1 slides',
+        'A small initialization needs fewer examples for it; over all numbers of '
+        'examples more held-out answers are functions of the pair.',
+        ('levels',),
+        difference('heldout_as_function', at(1.3), at(0.3)),
+    ),
+    Claim(
+        'p1.fig02c.w64_pre.composed',
+        'P1 Fig 2 (c)',
+        'GPT-2-like networks with pre-norm compose more at a small initialization.',
+        ('gpt2_range',),
+        difference('unseen_composed', at(1.1, norm='pre'), at(0.7, norm='pre')),
+    ),
+    Claim(
+        'p1.fig02c.w64_post.composed',
+        'P1 Fig 2 (c)',
+        'GPT-2-like networks with post-norm compose more at a small initialization.',
+        ('gpt2_range',),
+        difference('unseen_composed', at(1.1, norm='post'), at(0.7, norm='post')),
+    ),
 )

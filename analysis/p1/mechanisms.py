@@ -7,8 +7,6 @@ answers that it gives, right or wrong?
   python -m analysis mechanisms --run runs/phase
 """
 
-from typing import Annotated
-
 import numpy as np
 import pandas as pd
 
@@ -36,12 +34,7 @@ SCORES = {
 }
 
 
-def compute(
-    run: Run,
-    renormalize: Annotated[
-        bool, 'False: the weights that are left stay as they were'
-    ] = True,
-) -> pd.DataFrame:
+def compute(run: Run) -> pd.DataFrame:
     """Cuts all edges but a mechanism's in every converged member.
 
     Returns:
@@ -60,7 +53,7 @@ def compute(
     rows = {}
     for place, member in frame.open_networks(run, converged, 'mechanisms'):
         if edge_sets.has_mechanism(member):
-            rows[place] = _test_mechanisms(member, renormalize)
+            rows[place] = _test_mechanisms(member)
     if not rows:
         raise UserError(
             'no converged member has two layers and a key before its anchors, which '
@@ -77,10 +70,10 @@ def compute(
     )
 
 
-def _test_mechanisms(member: Member, renormalize: bool) -> dict[str, float]:
+def _test_mechanisms(member: Member) -> dict[str, float]:
     """{'only MECHANISM': the lower share of answers unchanged}."""
     sequences.require_unseen_pair(member)
-    ablation = edge_sets.prepare_ablation(member, renormalize)
+    ablation = edge_sets.prepare_ablation(member)
     mechanisms = edge_sets.list_mechanisms(ablation)
     unchanged = edge_sets.measure_effects(ablation, mechanisms.values()).unchanged
     lower_C = unchanged.sel(eval_set=['unseen', 'seen_heldout']).min('eval_set').values

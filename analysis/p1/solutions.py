@@ -12,14 +12,13 @@ import pandas as pd
 
 from analysis import frame
 from analysis.members.columns import PAPER_WIDTH, list_varying_axes
-from analysis.members.lookup import LEVELS, score_members
+from analysis.members.lookup import score_members
 from analysis.tables.text import (
     format_counts,
     format_level,
     format_list,
     format_range,
-    format_records,
-    list_records,
+    format_table,
 )
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -51,15 +50,16 @@ _ABOUT_NEAR = (
 )
 _TABLES = 'tables'  # what the columns beside a score are called
 _ABOUT_TABLES = (
-    f'{_TABLES}: what tables of the training data by {", by ".join(LEVELS)} would '
-    'score; means over seeds.'
+    f'{_TABLES}: what tables of the training data by {{}} would score; means over '
+    'seeds.'
 )
 
 
 def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.DataFrame:
     """Texts, a row per point of the grid with its trained members, seeds pooled.
 
-    Means (ranges) over seeds, and how many seeds reach each solution.
+    Means (ranges) over seeds, and how many seeds reach each solution. Attribute: the
+    `levels` of the tables.
 
     Args:
       members: of `frame.read_members`.
@@ -87,12 +87,18 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
         counts = {name: counts.get(name, 0) for name in order}
         texts['solution (seeds)'] = format_counts(counts)
         rows.append(texts)
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    table.attrs['levels'] = []
+    if tables is not None:
+        table.attrs['levels'] = list(tables.columns.unique(level=1))
+    return table
 
 
 def name_solutions(members: pd.DataFrame) -> pd.Series:
     """What every member has reached, the third solutions by their names."""
     solution = name_ends(members)
+    if 'solution' in members:
+        solution = members.solution
     if 'unseen_answer' in members:
         solution = name_thirds(solution, members.unseen_answer)
     return solution
@@ -120,9 +126,15 @@ def command(words: list[str]) -> None:
     if not members.trained.any():
         raise UserError(f'{flags.run}: no member is trained yet')
     is_anchors = isinstance(run.experiment.task, AnchorsConfig)
-    table = compute(members, score_members(run, members) if is_anchors else None)
-    print(format_records(list_records(table)))
-    if is_anchors:
-        print(f'\n{_ABOUT_TABLES}')
-    if 'unseen_within_1' in members:
-        print(f'\n{_ABOUT_NEAR}')
+    tables = score_members(run, members) if is_anchors else None
+    print(write_table(compute(members, tables)))
+
+
+def write_table(table: pd.DataFrame) -> str:
+    """The result of `compute` as Markdown, and what its columns are."""
+    parts = [format_table(list(map(str, table)), table.to_numpy().tolist())]
+    if table.attrs['levels']:
+        parts.append(_ABOUT_TABLES.format(', by '.join(table.attrs['levels'])))
+    if 'within 1' in table:
+        parts.append(_ABOUT_NEAR)
+    return '\n\n'.join(parts)

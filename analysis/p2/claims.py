@@ -21,6 +21,7 @@ from analysis.claims import (
     Side,
     above,
     below,
+    compare_moments,
     difference,
     level,
     pair,
@@ -68,16 +69,11 @@ def lag(
 
     def estimate(table: pd.DataFrame) -> Estimate:
         found = measure_lag(table, slow, fast, slow_group, fast_group)
-        sides = []
-        for column, group, steps in (
-            (slow, slow_group, found.slow),
-            (fast, fast_group, found.fast),
-        ):
-            name = f'{group.name} {column.removeprefix("moment_").replace("_", " ")}'
-            sides.append(Side(name, stats.mean_interval(steps, stats.POSITIVE)))
-        note = f'never: {found.never}' if len(found.ratios) else ''
-        log_ratios = found.ratios.transform(np.log)
-        return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
+        names = []
+        for column, group in ((slow, slow_group), (fast, fast_group)):
+            words = column.removeprefix('moment_').replace('_', ' ')
+            names.append(f'{group.name} {words}')
+        return compare_moments(found, *names)
 
     return estimate
 

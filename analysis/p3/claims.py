@@ -29,6 +29,7 @@ from analysis.claims import (
     above,
     at_gamma,
     average_flags,
+    compare_moments,
     difference,
     measure,
     pair,
@@ -65,12 +66,8 @@ def growth(column: str, group: Group) -> Estimator:
 
     def estimate(table: pd.DataFrame) -> Estimate:
         found = measure_growth(select(table, group.levels), column)
-        sides = []
-        for name, epochs in (('five wrong', found.slow), ('none', found.fast)):
-            mean = stats.mean_interval(epochs, stats.POSITIVE)
-            sides.append(Side(f'{group.name}, {name}', mean))
-        log_ratios = found.ratios.transform(np.log)
-        return Estimate(log_ratios, RATIO, tuple(sides), found.bound)
+        names = f'{group.name}, five wrong', f'{group.name}, none'
+        return compare_moments(found, *names)._replace(note='')
 
     return estimate
 

@@ -22,13 +22,13 @@ from analysis.changes.crossings import compare_crossings
 from analysis.claims import (
     DIFFERENCE,
     EARLIER,
-    RATIO,
     Claim,
     Estimate,
     Estimator,
     Group,
     Side,
     above,
+    compare_moments,
     difference,
     fraction_above,
     level,
@@ -170,12 +170,7 @@ def lag(first: Group, second: Group) -> Estimator:
         groups = [('moment', group.levels) for group in (first, second)]
         pairs = pair(table, *groups)
         found = compare_crossings(pairs.first, pairs.second, last)
-        sides = []
-        for group, steps in ((first, found.slow), (second, found.fast)):
-            sides.append(Side(group.name, stats.mean_interval(steps, stats.POSITIVE)))
-        note = f'never: {found.never}' if len(found.ratios) else ''
-        log_ratios = found.ratios.transform(np.log)
-        return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
+        return compare_moments(found, first.name, second.name)
 
     return estimate
 

@@ -138,10 +138,6 @@ class Row:
         return claims.format_p_value(self._row['p_corrected'])
 
     @property
-    def power(self) -> str:
-        return write_number(self._row['power'])
-
-    @property
     def verdict(self) -> str:
         verdict = self._row['verdict']
         return f'**{verdict}**' if verdict else 'exploratory'
@@ -162,17 +158,10 @@ class Cells:
     """The cells of one column of a committed table, in some of its rows."""
 
     def __init__(self, rows: pd.DataFrame, column: str) -> None:
-        self._rows = rows
         self._values = rows[column].dropna()
 
     def __str__(self) -> str:
         return ', '.join(map(write_number, self._values))
-
-    @property
-    def range(self) -> str:
-        """The mean over seeds with its interval, of shares."""
-        values = self._values.groupby(self._rows.seed).mean()
-        return write_mean(stats.mean_interval(values, stats.SHARE))
 
     @property
     def mean(self) -> str:
@@ -181,14 +170,6 @@ class Cells:
     @property
     def n(self) -> int:
         return len(self._values)
-
-    @property
-    def highest(self) -> str:
-        return write_number(self._values.max())
-
-    @property
-    def lowest(self) -> str:
-        return write_number(self._values.min())
 
     @property
     def steps(self) -> str:

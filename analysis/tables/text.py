@@ -12,8 +12,10 @@ _NOTHING = '–'
 
 def list_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Every row of a table as a dict by the names of its columns."""
-    rows = frame.to_dict('records')
-    return [{str(name): value for name, value in row.items()} for row in rows]
+    rows = []
+    for row in frame.to_dict('records'):
+        rows.append(dict(zip(map(str, row), row.values(), strict=True)))
+    return rows
 
 
 def format_csv(frame: pd.DataFrame) -> str:
@@ -27,13 +29,6 @@ def format_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     for cells in rows:
         lines.append(_join_cells(cells))
     return '\n'.join(lines)
-
-
-def format_records(rows: Sequence[Mapping[str, str]]) -> str:
-    """Rows by the titles of their columns as a Markdown table; '–' without rows."""
-    if not rows:
-        return _NOTHING
-    return format_table(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def format_level(value: Any) -> str:

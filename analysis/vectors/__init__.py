@@ -1,1 +1,1 @@
-"""Vectors inside a network: how to read them, their order, their neighbours."""
+"""Vectors inside a network: how to read them, their order, their groups."""

@@ -12,11 +12,9 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-import jax
 import numpy as np
 import pandas as pd
 import xarray as xr
-from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, models
 from anchorjax.errors import StoreError, UserError
@@ -88,28 +86,17 @@ class Run:
             is damaged, or the folder of the sweep was moved.
         """
         cohort, chunk, lane = self._find(point)
+        steps = chunk.snapshot_steps()
+        if step == 'last' and chunk.done:
+            step = self.experiment.train.num_steps
+        elif step == 'last' and steps:
+            step = steps[-1]
+        if step not in steps:
+            raise StoreError(_explain_missing(chunk, step, self.experiment))
         experiment = self.folder.cohorts[cohort]
         abstract = models.abstract_params(experiment.model, experiment.task.vocab)
-        return self._load(chunk, lane, step, abstract)
-
-    def parameter(
-        self, path: str, step: int | str = 'last', **point: Any
-    ) -> np.ndarray:
-        """One array of a member, e.g. 'block_0/W_Q'; nothing else is read.
-
-        Raises:
-          UserError: there is no such member or parameter (the line names the others).
-          StoreError: as `params`.
-        """
-        cohort, chunk, lane = self._find(point)
-        experiment = self.folder.cohorts[cohort]
-        tree = models.abstract_params(experiment.model, experiment.task.vocab)
-        leaves = flatten_dict(tree, sep='/')
-        if path not in leaves:
-            raise UserError(f'no parameter {path!r}; the model has {sorted(leaves)}')
-        single = unflatten_dict({path: leaves[path]}, sep='/')
-        loaded = self._load(chunk, lane, step, single)
-        return jax.tree.leaves(loaded)[0]
+        saved = abstract_members(abstract, self.folder.chunk_size)
+        return chunk.load_member(int(step), lane, saved)  # 40.0 is the step 40
 
     def steps(self, **point: Any) -> list[int]:
         """The steps at which the member at `point` has a snapshot, in order."""
@@ -184,19 +171,6 @@ class Run:
         cohort = self._cohorts[cohort_index]
         chunk = self.folder.chunk_folder(cohort, chunk_index)
         return cohort.name, chunk, lane
-
-    def _load(
-        self, chunk: ChunkFolder, lane: int, step: int | str, abstract: Any
-    ) -> Any:
-        steps = chunk.snapshot_steps()
-        if step == 'last' and chunk.done:
-            step = self.experiment.train.num_steps
-        elif step == 'last' and steps:
-            step = steps[-1]
-        if step not in steps:
-            raise StoreError(_explain_missing(chunk, step, self.experiment))
-        saved = abstract_members(abstract, self.folder.chunk_size)
-        return chunk.load_member(int(step), lane, saved)  # 40.0 is the step 40
 
 
 def _explain_missing(

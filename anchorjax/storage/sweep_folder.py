@@ -129,13 +129,7 @@ def create_folder(
 ) -> SweepFolder:
     """Creates the folder of a sweep, or takes up the sweep that is in it.
 
-    Args:
-      allow_change: continue although this environment is new to the sweep; it is
-        recorded.
-
-    Raises:
-      StoreError: the folder holds another experiment or is damaged, or the environment
-        is new and not allowed.
+    Arguments and errors as of `manifest.begin_or_resume`.
     """
     workdir = as_folder(workdir)
     hosts.run_on_first(

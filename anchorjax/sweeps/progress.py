@@ -30,7 +30,6 @@ class Progress:
     total_operations: float
     done: int = 0  # member-steps, including those of earlier calls
     done_operations: float = 0.0
-    trained: int = 0  # member-steps of this call
     label: str = ''  # what is being trained: a cohort and a chunk
     loss: float = np.nan  # mean since the last record, of those that did not diverge
     held_out: float = np.nan  # accuracy of all members at the last record
@@ -45,7 +44,6 @@ class Progress:
     def add_piece(self, member_steps: int, operations: float, seconds: float) -> None:
         """Counts what was just trained, with the operations of one member-step."""
         self.add_earlier(member_steps, operations)
-        self.trained += member_steps
         self.recent.append((member_steps, member_steps * operations, seconds))
         del self.recent[:-_WINDOW]
 

@@ -19,19 +19,13 @@ CUBE_FILE, TABLE_FILE = 'results.nc', 'members.csv'
 # file may be that of a living one.
 _LONGEST_WRITE = 3600.0
 
-# (run, folder for the figures) -> the files that were written.
-Draw = Callable[[Run, pathlib.Path], list[pathlib.Path]]
+Draw = Callable[[Run, pathlib.Path], object]  # gets a folder for the figures
 
 
-def publish(
-    folder: SweepFolder, draw: Draw | None = None
-) -> tuple[Run, list[pathlib.Path]]:
+def publish(folder: SweepFolder, draw: Draw | None = None) -> Run:
     """Writes results.nc and members.csv, and draws the figures, under a lock.
 
     Doing it again gives the same bytes.
-
-    Returns:
-      The sweep, and the paths of the figures.
 
     Raises:
       StoreError: the folder cannot be written, or the curves of a chunk are damaged.
@@ -47,6 +41,6 @@ def publish(
         files.write_atomic(workdir / CUBE_FILE, run.curves.to_netcdf)
         write_csv = functools.partial(run.members.to_csv, index=False)
         files.write_atomic(workdir / TABLE_FILE, write_csv)
-        if draw is None:
-            return run, []
-        return run, draw(run, figures)
+        if draw is not None:
+            draw(run, figures)
+        return run

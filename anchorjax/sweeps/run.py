@@ -59,10 +59,7 @@ def run_sweep(
     Args:
       folder: from `create_folder`, with the environment of this process.
       chunks: indices into `folder.chunks`; by default all.
-      should_stop: called every few seconds; returns True to save and stop.
-      report: called with the progress every few seconds.
-      warn: called with a line for every damaged state that is skipped.
-      allow_environment_change: continue chunks that began in another environment.
+      should_stop, report, warn, allow_environment_change: as of `api.train`.
 
     Raises:
       Preempted: should_stop returned True; everything is saved.

@@ -3,12 +3,13 @@
 A new task is a new file of this folder, and its config a row of TASKS.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -27,6 +28,9 @@ TASKS: dict[str, 'str | type[TaskConfig]'] = {
     ),
     'modular_addition': 'anchorjax.tasks.modular_addition:ModularAdditionConfig',
 }
+
+
+Array = jax.Array | np.ndarray  # JAX computes with both
 
 
 class Batch(NamedTuple):
@@ -63,6 +67,24 @@ def index_train_and_rest(num_trained: int, num_all: int) -> tuple[jax.Array, jax
     end_P1 = jnp.array([[num_trained], [num_all]])
     weights_PB = (number_PB < end_P1).astype(jnp.float32)
     return jnp.minimum(number_PB, end_P1 - 1), weights_PB
+
+
+def place_items(tokens_BT: Array, position_B: Array, items_BI: Array) -> jax.Array:
+    """The tokens [B, T] with these items [B, I] side by side from `position_B` on."""
+    offset_BT = jnp.arange(tokens_BT.shape[1]) - position_B[:, None]
+    placed_BT = jnp.asarray(tokens_BT)
+    for offset in range(items_BI.shape[1]):
+        item_B1 = items_BI[:, offset : offset + 1]
+        placed_BT = jnp.where(offset_BT == offset, item_B1, placed_BT)
+    return placed_BT
+
+
+def weigh_real(num_real: Sequence[int], size: int) -> jax.Array | None:
+    """Weights [P, B, 1] of eval sets whose first sequences are real; None: all are."""
+    if min(num_real) >= size:
+        return None
+    is_real_PB = jnp.arange(size) < jnp.array(num_real)[:, None]
+    return is_real_PB.astype(jnp.float32)[..., None]
 
 
 def single_role(tokens_BT: jax.Array) -> jax.Array:

@@ -33,6 +33,7 @@ class AnchorPermutationsConfig:
     num_keys: Size = 16  # K; tokens 0 to K - 1
     num_anchors: Size = 8  # M; tokens K to K + M - 1
     trained_share: Annotated[float, above(0), below(1)] = 0.7  # of the ordered pairs
+    seq_len = 3  # key, first anchor, second anchor
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -64,11 +65,6 @@ class AnchorPermutationsConfig:
     def num_trained(self) -> int:
         """How many ordered pairs are trained."""
         return round(self.trained_share * self.num_anchors**2)
-
-    @property
-    def seq_len(self) -> int:
-        """Key, first anchor, second anchor."""
-        return 3
 
     @property
     def vocab(self) -> int:

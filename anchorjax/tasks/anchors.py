@@ -21,11 +21,9 @@ import xarray as xr
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, check_fields, require_default
 from anchorjax.permutation import draw_bits
-from anchorjax.tasks import Batch, EvalSets, Task
+from anchorjax.tasks import Array, Batch, EvalSets, Task, place_items, weigh_real
 from anchorjax.tasks.answers import describe_answers
 from anchorjax.tasks.solution import name_ends
-
-Array = jax.Array | np.ndarray  # JAX computes with both
 
 MAPPINGS = ('composed', 'symmetric', 'assigned')
 ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')
@@ -396,11 +394,8 @@ def place(
 ) -> jax.Array:
     """The tokens [B, T] with key item and anchors written from `position_B` on."""
     items = {'key': x_B, 'anchor_1': anchors_B2[:, 0], 'anchor_2': anchors_B2[:, 1]}
-    offset_BT = jnp.arange(tokens_BT.shape[1]) - position_B[:, None]
-    placed_BT = jnp.asarray(tokens_BT)
-    for offset, role in enumerate(_ORDERS[order]):
-        placed_BT = jnp.where(offset_BT == offset, items[role][:, None], placed_BT)
-    return placed_BT
+    items_B3 = jnp.stack([items[role] for role in _ORDERS[order]], axis=-1)
+    return place_items(tokens_BT, position_B, items_B3)
 
 
 def find_roles(config: AnchorsConfig, tokens_BT: Array) -> jax.Array:
@@ -451,11 +446,9 @@ def make_eval_sets(config: AnchorsConfig, data: Data) -> EvalSets:
         tokens.append(drawn.tokens_BT)
         targets.append(answers_RB[..., None])
         groups.append(pair_B if config.groups == 'pair' else drawn.column_B)
-    weights_PBQ = None
-    if config.num_train < config.eval_examples:
-        is_real_B = jnp.arange(config.eval_examples) < config.num_train
-        ones_PB = jnp.ones((len(tokens), config.eval_examples), jnp.float32)
-        weights_PBQ = ones_PB.at[0].set(is_real_B.astype(jnp.float32))[..., None]
+    size = config.eval_examples
+    num_real = [config.num_train, *[size] * (len(tokens) - 1)]
+    weights_PBQ = weigh_real(num_real, size)
     return EvalSets(
         jnp.stack(tokens), jnp.stack(targets), weights_PBQ, jnp.stack(groups)
     )

@@ -20,7 +20,7 @@ import numpy as np
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import draw_bits
-from anchorjax.tasks import Batch, EvalSets, Task
+from anchorjax.tasks import Batch, EvalSets, Task, place_items, weigh_real
 from anchorjax.tasks.answers import describe_answers
 
 # assigned: the training label. sum: key plus anchors, also of memory anchors.
@@ -296,23 +296,9 @@ def draw_sequences(
     x_B = keys_BT[:, 0]
     noise_BT = keys_BT[:, 1:]
     anchors_Bq = jnp.asarray(combinations(config))[row_B]
-    tokens_BT = place(noise_BT, position_B, x_B, anchors_Bq)
-    return Sequences(tokens_BT, x_B, row_B)
-
-
-def place(
-    tokens_BT: jax.Array,
-    position_B: jax.Array,
-    x_B: jax.Array,
-    anchors_Bq: jax.Array,
-) -> jax.Array:
-    """The tokens [B, T] with key and anchors written from `position_B` on."""
     items_BI = jnp.concatenate([x_B[:, None], anchors_Bq], axis=1)
-    offset_BT = jnp.arange(tokens_BT.shape[1]) - position_B[:, None]
-    for offset in range(items_BI.shape[1]):
-        item_B1 = items_BI[:, offset : offset + 1]
-        tokens_BT = jnp.where(offset_BT == offset, item_B1, tokens_BT)
-    return tokens_BT
+    tokens_BT = place_items(noise_BT, position_B, items_BI)
+    return Sequences(tokens_BT, x_B, row_B)
 
 
 def role_names(config: MemoryReasoningConfig) -> tuple[str, ...]:
@@ -413,10 +399,7 @@ def make_eval_sets(config: MemoryReasoningConfig, data: Data) -> EvalSets:
         groups.append(jnp.asarray(groups_of)[drawn.row_B])
     tokens_PBT = jnp.stack(tokens)
     answers_PRB = jnp.stack(answers)
-    weights_PBQ = None
-    if min(num_real) < config.eval_examples:
-        is_real_PB = jnp.arange(config.eval_examples) < jnp.array(num_real)[:, None]
-        weights_PBQ = is_real_PB.astype(jnp.float32)[..., None]
+    weights_PBQ = weigh_real(num_real, config.eval_examples)
     groups_PB = jnp.stack(groups) if config.label_ranges else None
     return EvalSets(tokens_PBT, answers_PRB[..., None], weights_PBQ, groups_PB)
 

@@ -201,27 +201,21 @@ def read_mixture(config: MixtureConfig) -> Mixture:
 
 
 def describe_sequences(config: MixtureConfig) -> str:
-    """How many sequences are cut or left out; errors as `find_heldout`."""
+    """How many questions are cut, most of them before the judgement; what is left out.
+
+    Errors as `find_heldout`.
+    """
     num_new = sum(len(find_heldout(config, source)) for source in SOURCES)
     num_repeated = 2 * config.num_heldout - num_new
-    return (
-        f'{describe_cut(config)}; {num_repeated:,} of {2 * config.num_heldout:,} '
-        'held-out sequences are trained as well, and not asked'
-    )
-
-
-def describe_cut(config: MixtureConfig) -> str:
-    """How many questions are longer than a sequence; most of them lose the judgement.
-
-    Errors as `read_mixture`.
-    """
     mixture = read_mixture(config)
     tokens_NL, length_N = mixture.sequences['prontoqa']
     last_N = tokens_NL[np.arange(config.num_all), length_N - 1]
     num_cut = np.count_nonzero(last_N != mixture.end)
     return (
         f'{num_cut:,} of {config.num_all:,} questions of PrOntoQA are longer than '
-        f'task.seq_len, {config.seq_len} tokens, and are cut'
+        f'task.seq_len, {config.seq_len} tokens, and are cut; {num_repeated:,} of '
+        f'{2 * config.num_heldout:,} held-out sequences are trained as well, and not '
+        'asked'
     )
 
 

@@ -22,6 +22,7 @@ class ModularAdditionConfig:
     name: str = 'modular_addition'
     modulus: Annotated[int, at_least(2), at_most(1_000)] = 67  # p
     trained_share: Annotated[float, above(0), below(1)] = 0.4  # of the questions
+    seq_len = 3  # a, b and the sign '='
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -34,13 +35,13 @@ class ModularAdditionConfig:
         )
 
     def make(self) -> Task:
-        """Its data are a random order of all questions; the first are trained."""
+        """Its data are the questions in a random order [p^2]; the first are trained."""
         return Task(
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_trained,
             eval_set_names=('seen_train', 'seen_heldout'),
-            make_data=functools.partial(draw_order, self),
+            make_data=lambda key: jax.random.permutation(key, self.modulus**2),
             batch=functools.partial(make_batch, self),
             eval_sets=functools.partial(make_eval_sets, self),
             headings={
@@ -55,19 +56,9 @@ class ModularAdditionConfig:
         return round(self.trained_share * self.modulus**2)
 
     @property
-    def seq_len(self) -> int:
-        """a, b and the sign '='."""
-        return 3
-
-    @property
     def vocab(self) -> int:
         """The numbers, then '='."""
         return self.modulus + 1
-
-
-def draw_order(config: ModularAdditionConfig, key: jax.Array) -> jax.Array:
-    """The numbers of all questions in a random order, [p^2]."""
-    return jax.random.permutation(key, config.modulus**2)
 
 
 def make_batch(

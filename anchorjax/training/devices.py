@@ -4,7 +4,6 @@ import hashlib
 import os
 import pathlib
 import platform
-import subprocess
 from typing import Any
 
 import jax
@@ -12,6 +11,8 @@ import numpy as np
 from jax.sharding import AxisType, Mesh
 
 from anchorjax.errors import require
+
+_CPUS = pathlib.Path('/proc/cpuinfo')  # of Linux, which locks and checkpoints need too
 
 
 def use_every_core() -> None:
@@ -32,12 +33,10 @@ def use_every_core() -> None:
 
 def cpu_fingerprint() -> str:
     """8 hex digits for this CPU; on another, code may fail or round differently."""
-    info = pathlib.Path('/proc/cpuinfo')
-    if not info.exists():
-        return _short_hash(platform.processor())
-    lines = info.read_text().splitlines()
+    lines = _CPUS.read_text().splitlines()
     features = [line for line in lines if line.startswith(('model name', 'flags'))]
-    return _short_hash('\n'.join(features[:2] or lines))
+    text = '\n'.join(features[:2] or lines)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def name_device(device: Any) -> str:
@@ -48,24 +47,11 @@ def name_device(device: Any) -> str:
     """
     if device.platform != 'cpu':
         return device.device_kind
-    return _read_cpu_model() or platform.processor() or platform.machine()
-
-
-def _read_cpu_model() -> str:
-    """The model that Linux or macOS gives; '' where it gives none, as Linux on ARM."""
-    info = pathlib.Path('/proc/cpuinfo')
-    if info.exists():
-        for line in info.read_text().splitlines():
-            field, _, value = line.partition(':')
-            if field.strip() == 'model name':
-                return value.strip()
-        return ''
-    sysctl = ['sysctl', '-n', 'machdep.cpu.brand_string']
-    try:
-        found = subprocess.run(sysctl, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):  # neither of them
-        return ''
-    return found.stdout.strip()
+    for line in _CPUS.read_text().splitlines():
+        field, _, value = line.partition(':')
+        if field.strip() == 'model name':
+            return value.strip()
+    return platform.machine()  # on ARM Linux gives no model
 
 
 def make_mesh(num_devices: int = 0, batch_devices: int = 1) -> Mesh:
@@ -88,7 +74,3 @@ def make_mesh(num_devices: int = 0, batch_devices: int = 1) -> Mesh:
     grid = devices.reshape(-1, batch_devices)
     # Auto, because vmap over an explicitly sharded axis fails (jax 0.10.2).
     return Mesh(grid, ('member', 'batch'), axis_types=(AxisType.Auto,) * 2)
-
-
-def _short_hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""The forward pass of a member."""
+"""The forward pass of a member in training, and how a batch is divided for it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,6 @@ import jax.numpy as jnp
 from jax.typing import DTypeLike
 
 from anchorjax.experiment import Experiment
-from anchorjax.models import Activations
 
 # Divides a batch among devices (members.make_batch_splitter).
 Split = Callable[[Any], Any]
@@ -19,15 +18,6 @@ def keep_whole(batch: Any) -> Any:
     return batch
 
 
-def forward(
-    experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool = True
-) -> Activations:
-    """The activations of a member; logits [B, 1, V] at the last position, or at all."""
-    module = experiment.model.module(experiment.task.vocab, gamma=0.0)
-    activations: Any = module.apply({'params': params}, tokens_BT, last_only)
-    return activations
-
-
 def compute_logits(
     experiment: Experiment,
     params: Any,
@@ -35,7 +25,7 @@ def compute_logits(
     last_only: bool,
     dtype: DTypeLike = jnp.float32,
 ) -> jax.Array:
-    """The logits [B, Q, V] of `forward` and nothing else, with little memory.
+    """The logits [B, Q, V] of a member and nothing else, with little memory.
 
     Args:
       dtype: as in `ModelConfig.module_for_logits`.

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.members.member import member_of
-from analysis.p1 import lazy, mechanisms, position, solutions
+from analysis.p1 import lazy, mechanisms, solutions
 from analysis.p2 import learning_order, reasoning_bias, theory_path
 from analysis.p3 import complexity, decay_map
 from analysis.report.members import list_positions
@@ -130,22 +130,21 @@ def test_a_run_that_a_figure_is_not_about_is_one_line(
 
 def test_pairs_are_not_taken_for_positions(tmp_path):
     run = plant_curves(tmp_path, sweeps.experiment(task__groups='pair'))
-    with pytest.raises(UserError, match='not scored by position'):
-        position.compute(run, gamma=0.8, seed=1)
     assert list_positions(read_subject(run)) == []
 
 
 def test_positions_are_those_of_the_members_own_answers(finished):
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
-    result = position.compute(finished, **point)
-    assert result.group.values.tolist() == ['at_0', 'at_1']  # seq_len 4
+    results = finished.results.sel(finished.labels(**point)).squeeze()
+    by_place = results.agreement_by_group.sel(eval_set='unseen')
+    assert by_place.group.values.tolist() == ['at_0', 'at_1']  # seq_len 4
     member = member_of(finished, **point)
     unseen = member.task.eval_set_names.index('unseen')
     tokens_BT = member.eval_sets.tokens_PBT[unseen]
     answers_B = member.forward(tokens_BT).logits[:, -1].argmax(-1)
     is_anchor_BT = np.isin(tokens_BT, member.experiment.task.anchors)
     key_at_B = is_anchor_BT.argmax(-1) - 1
-    for r, mapping in enumerate(('composed', 'symmetric')):
+    for mapping in ('composed', 'symmetric'):
         labels_B = member.eval_sets.labels_PRB[
             unseen, member.task.mapping_names.index(mapping)
         ]
@@ -154,4 +153,5 @@ def test_positions_are_those_of_the_members_own_answers(finished):
             share = (answers_B == labels_B)[chosen_B].mean()
             # One answer may differ: last bits depend on how a batch is cut.
             one = 1.01 / chosen_B.sum()
-            assert float(result.agreement[r, place]) == pytest.approx(share, abs=one)
+            recorded = float(by_place.sel(mapping=mapping)[place])
+            assert recorded == pytest.approx(share, abs=one)

@@ -69,7 +69,7 @@ def test_the_figures_of_the_sweep_take_every_member(run):
     assert draw_pixels(result.assign(row_name='shifts'), lazy).std() > 0
     assert set(complexity.compute(run).row.values) == set(SHAPES)
     spectra = eigenvalues.compute(run, **POINT)
-    W = run.parameter('W_embed', learning_rate=1e-2, seed=0, **POINT)
+    W = run.params(learning_rate=1e-2, seed=0, **POINT)['W_embed']
     assert spectra.followed == 0.8
     assert spectra.sizes['index'] == min(W.shape)
 

@@ -9,7 +9,7 @@ import pytest
 
 from analysis import figure
 from analysis.drawing import style
-from analysis.p1 import condensation, curves, position
+from analysis.p1 import condensation, curves
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run, open_run
@@ -127,7 +127,7 @@ def test_where_no_network_is_named_it_is_the_most_composed_one(finished):
         figure.choose_network(finished, {'gama': 0.3})
 
 
-@pytest.mark.parametrize('module', [condensation, curves, position])
+@pytest.mark.parametrize('module', [condensation, curves])
 def test_a_picture_of_one_network_says_which(finished, module):
     point = {'depth': 2, 'gamma': 0.3, 'seed': 0}
     result = figure.compute(module, finished, point)
@@ -220,7 +220,7 @@ REPEATED = ('phase', 'causal', 'tsne')
 
 def find_fixture(name: str) -> tuple[str, str | None] | None:
     """The fixture of a figure; None: its own tests draw it, or its paper's."""
-    if figure.name_subject(FIGURES[name]) == 'text':
+    if hasattr(FIGURES[name], 'command'):
         return None
     package = FIGURES[name].__name__.split('.')[1]
     return RUNS.get(name, RUNS.get(package))
@@ -239,7 +239,13 @@ def test_every_figure_says_what_it_is(name):
     module = FIGURES[name]
     assert module.TITLE and module.PAPER and module.__doc__
     assert f'python -m analysis {name} ' in module.__doc__
-    assert figure.name_subject(module) == 'text' or module.CAPTION
+    assert hasattr(module, 'command') or module.CAPTION
+
+
+def test_what_draws_is_not_called_a_text():
+    for name, module in FIGURES.items():
+        is_text = figure.name_subject(module) == 'text'
+        assert is_text != hasattr(module, 'draw'), name
 
 
 @pytest.mark.slow

@@ -140,6 +140,6 @@ def test_what_is_done_is_skipped_however_it_was_cut(whole_sweep, tmp_path):
         folder, mesh = opened(tmp_path)
         chunks = chunks_of_shard(folder, Shard(index, 4))
         progress = run_sweep(folder, mesh, chunks=chunks)
-        trained_now.append(progress.trained > 0)
+        trained_now.append(bool(progress.recent))
     assert trained_now == [False, False, True, True]
     assert bits(tmp_path) == bits(whole_sweep)

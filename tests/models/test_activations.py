@@ -12,9 +12,8 @@ import pytest
 from anchorjax.experiment import Experiment
 from anchorjax.models import Activations
 from anchorjax.models.transformer import NORMS
-from anchorjax.training.forward import forward
 from tests.support import cases
-from tests.support.cases import TOKENS_BT, run_forward
+from tests.support.cases import TOKENS_BT, forward, run_forward
 from tests.support.rounding import assert_same_but_rounding
 
 GPT2 = {'gpt2': {}, 'gpt2_remat': {'model__remat': True}}

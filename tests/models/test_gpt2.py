@@ -12,9 +12,8 @@ import pytest
 from anchorjax import models
 from anchorjax.experiment import Experiment
 from anchorjax.training import losses
-from anchorjax.training.forward import forward
 from tests.support import cases
-from tests.support.cases import TOKENS_BT, draw_gpt2, run_forward
+from tests.support.cases import TOKENS_BT, draw_gpt2, forward, run_forward
 from tests.support.networks import reference
 from tests.support.rounding import assert_same_but_rounding
 

@@ -9,8 +9,9 @@ import jax
 import pytest
 
 from anchorjax.models import MODELS, gpt2, gradients, shortcuts, transformer
-from anchorjax.training.forward import compute_logits, forward
+from anchorjax.training.forward import compute_logits
 from tests.support import cases
+from tests.support.cases import forward
 from tests.support.p2_tasks import make_experiment
 from tests.support.shapes import assert_shapes, floats, ints
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import StoreError
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.sweeps.publish import publish
 from anchorjax.sweeps.run import run_sweep
@@ -77,23 +77,13 @@ def test_building_the_tables_twice_gives_the_same(finished):
 def test_a_partly_trained_sweep_is_readable(tmp_path):
     folder, mesh = opened(tmp_path)
     run_sweep(folder, mesh, chunks=range(1))
-    run, _ = publish(folder)
+    run = publish(folder)
     assert run.results.trained.values.ravel().tolist() == [True, False, False, False]
     loss = run.results.train_loss.values.ravel()
     assert np.isfinite(loss[0])
     assert np.isnan(loss[1:]).all()
     with pytest.raises(StoreError, match='no snapshot yet'):
         run.params(gamma=0.8, seed=1)
-
-
-def test_one_parameter_is_that_of_the_whole_tree(finished):
-    point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
-    at_step_4 = finished.params(4, **point)
-    unembedding = finished.parameter('W_U', 4, **point)
-    np.testing.assert_array_equal(unembedding, at_step_4['W_U'])
-    last = finished.params(**point)
-    hidden = finished.parameter('block_1/W_in', **point)
-    np.testing.assert_array_equal(hidden, last['block_1']['W_in'])
 
 
 def test_what_a_member_lacks_is_refused_with_what_there_is(finished):
@@ -103,8 +93,6 @@ def test_what_a_member_lacks_is_refused_with_what_there_is(finished):
     # That a step was never planned is no reason to delete the members.
     with pytest.raises(StoreError, match=r'steps here: \[0, 1, 4, 15, 40\]$'):
         finished.params(7, **point)
-    with pytest.raises(UserError, match=r"no parameter 'block_2/W_in'; .*block_1/W_in"):
-        finished.parameter('block_2/W_in', **point)
 
 
 def test_a_run_that_was_moved_is_refused_and_not_taken_for_untrained(
@@ -126,7 +114,7 @@ def test_a_run_that_was_moved_is_refused_and_not_taken_for_untrained(
 def test_an_axis_of_tuples_is_labelled_by_their_text(tmp_path):
     pairs = (((4, 3),), ((3, 4),))
     folder, _ = opened(tmp_path, static_axes=(('task.unseen', pairs),))
-    run, _ = publish(folder)
+    run = publish(folder)
     labels = run.results.unseen.values.tolist()
     assert labels == [str(pair) for pair in pairs]
     for pair in pairs:

@@ -7,7 +7,8 @@ import ml_collections
 import numpy as np
 
 from anchorjax import config, models
-from anchorjax.training.forward import forward
+from anchorjax.experiment import Experiment
+from anchorjax.models import Activations
 
 # pair: answer minus key by (composed, symmetric, assigned). The anchors shift by
 # +5, +1, -2, -8; (3, 4) is trained on x - 6 and (4, 3) is never trained (P1 Sec 4).
@@ -37,6 +38,15 @@ EXAMPLES = (
 )
 # Sequences for a model of 20 tokens.
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
+
+
+def forward(
+    experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool = True
+) -> Activations:
+    """The activations of a member; logits at the last position, or at all."""
+    module = experiment.model.module(experiment.task.vocab, gamma=0.0)
+    return module.apply({'params': params}, tokens_BT, last_only)
+
 
 # Compiled, because JAX compiles every operation of a function that is not, one by one.
 run_forward = jax.jit(forward, static_argnames=('experiment', 'last_only'))

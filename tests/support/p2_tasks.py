@@ -12,8 +12,7 @@ from analysis.theory.label_law import Examples
 from anchorjax import api, config
 from anchorjax.training import losses
 from anchorjax.training.devices import make_mesh
-from anchorjax.training.forward import forward
-from tests.support.cases import set_fields
+from tests.support.cases import forward, set_fields
 
 SIZES = {
     'emb_mlp': {'width': 6, 'mlp_dim': 9},

@@ -155,7 +155,7 @@ def test_a_sweep_moved_to_another_layout_goes_on(whole, tmp_path):
     folder, mesh = take_up(tmp_path, 'lanes', 1, allow_change=True)
     assert folder.chunk_size == 2
     run_sweep(folder, mesh, allow_environment_change=True)
-    moved, _ = publish(folder)
+    moved = publish(folder)
     assert bool(moved.results.trained.all())
     for name in ('train_loss', 'agreement'):
         ours, theirs = moved.curves[name].values, whole.curves[name].values

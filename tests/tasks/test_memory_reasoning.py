@@ -163,9 +163,8 @@ def test_positions_keys_and_noise_are_uniform_and_independent_of_the_label(whole
 
 def test_place_and_roles_by_hand():
     noise_BT = jnp.array([[90, 91, 92, 93, 94]] * 3)
-    keys = jnp.array([50, 51, 52])
-    pairs = jnp.array([(1, 2), (12, 11), (20, 20)])
-    placed = memory_reasoning.place(noise_BT, jnp.array([0, 1, 2]), keys, pairs)
+    items = jnp.array([(50, 1, 2), (51, 12, 11), (52, 20, 20)])
+    placed = tasks.place_items(noise_BT, jnp.array([0, 1, 2]), items)
     assert placed.tolist() == [
         [50, 1, 2, 93, 94],
         [90, 51, 12, 11, 94],

@@ -18,7 +18,6 @@ from anchorjax.tasks.mixture import (
     SOURCES,
     MixtureConfig,
     Sequences,
-    describe_cut,
     describe_sources,
     measure_entropy,
     merge_tokens,
@@ -175,7 +174,8 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
 def test_questions_that_are_cut_are_counted():
     lengths = list_lengths(SMALL)
     assert lengths.max() <= SMALL.seq_len + 1
-    assert describe_cut(SMALL).startswith('0 of 17 questions of PrOntoQA are longer')
+    line = SMALL.make().describe_data()
+    assert line.startswith('0 of 17 questions of PrOntoQA are longer')
     middle = int(np.median(lengths))  # with END: so many tokens just fit
     for control in ('none', 'matched'):
         short = dataclasses.replace(SMALL, seq_len=middle - 1, control=control)

@@ -5,11 +5,10 @@ import pytest
 
 from analysis import stats
 from analysis.figure import find_figure, run_figure
-from analysis.law import cells, effects, law, law_gamma
+from analysis.law import effects, law, law_gamma
 from analysis.law import members as law_members
 from analysis.tables.text import format_csv
 from anchorjax.errors import UserError
-from anchorjax.tasks.solution import SOLUTIONS
 from tests.support.drawing import draw_pixels
 from tests.support.planted_law import plant_members
 from tests.support.sweeps import ROOT
@@ -70,14 +69,14 @@ def let_batch_decide(point):
 
 def test_cells_are_counted_by_hand():
     members = plant_members(let_batch_decide, batch_size=(512, 2048), gamma=(0.4, 1.2))
-    summary = cells.summarize_cells(members)
-    assert len(summary) == 4 and (summary.trained == 3).all()
-    is_large = summary.batch_size == 2048
-    assert (summary[is_large].composed == 3).all()
-    assert summary[is_large].composed_mean.to_numpy() == pytest.approx(0.97)
-    text = cells.format_cells(summary)
-    row = '| 2048 | 1.2 (0.83) | 3 of 3 | composed 3 | 0.97 (0.97–0.97) |'
-    assert row in text
+    members.loc[(members.gamma == 1.2) & (members.seed == 2), 'converged'] = False
+    cells = law.tabulate_cells(members).set_index(['batch_size', 'gamma'])
+    assert len(cells) == 4
+    last = cells.loc['2048', '1.2']
+    assert last['gamma at width 400'] == '0.83'
+    assert last['composed on unseen'] == '0.97 (0.97–0.97)'
+    assert last['solution (seeds)'] == 'composed 2, not converged 1'
+    assert last['symmetric on unseen: tables'] == '0.90'
 
 
 def test_the_picture_shows_convergence():
@@ -105,7 +104,7 @@ def test_a_table_gives_tables_and_a_figure_twice_the_same(tmp_path, capsys):
         written.append({file.name: file.read_bytes() for file in files})
     assert written[0] == written[1]
     assert written[0]['members.csv'].decode() == format_csv(members)
-    assert set(written[0]) >= {'cells.md', 'law_effects.md', 'law_effects.csv'}
+    assert set(written[0]) >= {'cells.md', 'law_effects.csv', 'law_effects.png'}
 
 
 def test_a_run_is_added_to_a_table_and_replaces_its_own_members(
@@ -127,24 +126,3 @@ def test_tables_do_not_replace_those_of_a_run(finished):
     workdir = str(finished.folder.workdir)
     with pytest.raises(UserError, match='is a run; give another folder'):
         law.command(['--runs', workdir, '--out', workdir])
-
-
-def test_a_cell_names_third_solutions_and_shows_near_answers():
-    solution = ('third', 'third', 'symmetric', 'third', 'composed')
-    members = plant_members(lambda point: solution[point['seed']], seeds=5)
-    members.loc[members.seed == 1, 'answer'] = '(4, 4)'
-    members['unseen_within_1'] = [0.0, 0.0, 0.1, 0.2, 0.97]
-    members['unseen_within_2'] = [0.5, 0.5, 0.1, 0.4, 1.0]
-    summary = cells.summarize_cells(members)
-    assert summary.third.tolist() == [3] and summary.within_2_high.tolist() == [1.0]
-    text = cells.format_cells(summary)
-    assert 'composed 1, symmetric 1, third (2, 4) 2, third (4, 4) 1 |' in text
-    # Means of composed (0.02 of third, 0.01 of symmetric) and of the planted ones.
-    assert '| 0.21 (0.01–0.97) | 0.25, 0.50 | 0.22 (0.02–0.98) |' in text
-
-
-def test_a_cell_without_a_converged_member_has_no_numbers():
-    members = plant_members(let_batch_decide, loss=lambda _: 0.5)
-    summary = cells.summarize_cells(members)
-    assert summary[['converged', *SOLUTIONS[:2]]].to_numpy().sum() == 0
-    assert '| 0 of 3 | – | – | – | – | – | 0.90, 0.00 |' in cells.format_cells(summary)

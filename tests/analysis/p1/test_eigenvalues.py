@@ -51,7 +51,7 @@ def test_eigenvalues_rise_when_they_were_made_to():
 
 def test_a_finished_sweep(finished):
     result = eigenvalues.compute(finished, depth=2)
-    W = finished.parameter('W_embed', depth=2, gamma=0.3, seed=0)
+    W = finished.params(depth=2, gamma=0.3, seed=0)['W_embed']
     spectrum = covariance_spectrum(select_used(finished.experiment.task, 'W_embed', W))
     large = result.sel(gamma=0.3, size='large')
     np.testing.assert_allclose(large.eigenvalue, spectrum)
@@ -63,7 +63,7 @@ def test_a_finished_sweep(finished):
         result.fixed.item() == 'depth 2, learning rate 0.01, weight decay 0.01, seed 0'
     )
     name = 'block_1/W_in'
-    W = finished.parameter(name, depth=2, gamma=0.8, seed=0)
+    W = finished.params(depth=2, gamma=0.8, seed=0)['block_1']['W_in']
     singular = result.singular.sel(size='small', matrix=name).values
     np.testing.assert_allclose(singular[: min(W.shape)], np.linalg.svd(W)[1], rtol=1e-4)
     assert np.isnan(singular[min(W.shape) :]).all()
@@ -73,7 +73,7 @@ def test_an_earlier_step_and_another_member_and_matrix(finished):
     other = eigenvalues.compute(
         finished, 1, 'block_0/W_Q', 2, depth=1, gamma=0.3, seed=1
     )
-    W = finished.parameter('block_0/W_Q', 1, depth=1, gamma=0.8, seed=1)
+    W = finished.params(1, depth=1, gamma=0.8, seed=1)['block_0']['W_Q']
     np.testing.assert_allclose(other.eigenvalue[1], covariance_spectrum(W))
     assert other.followed == 0.3 and len(other.rise) == 2
 
@@ -112,7 +112,7 @@ def test_every_converged_seed_is_measured_beside_its_start(finished):
     config = finished.experiment.task
     point = {'depth': 2, 'gamma': 0.3, 'seed': 1}
     for step, column in ((40, 'participation'), (0, 'untrained')):
-        W = finished.parameter('W_embed', step, **point)
+        W = finished.params(step, **point)['W_embed']
         spectrum = covariance_spectrum(select_used(config, 'W_embed', W))
         found = result[f'member_{column}'][1]
         np.testing.assert_allclose(found, participation_ratio(spectrum), 1e-4)

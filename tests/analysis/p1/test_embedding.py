@@ -156,7 +156,7 @@ def test_the_order_does_not_depend_on_scale_offset_or_basis():
 def test_the_grid_has_the_numbers_of_every_member(finished):
     result = embedding_grid.compute(finished, seed=1, step=15, permutations=5)
     first, end = finished.experiment.task.keys
-    W = finished.parameter('W_embed', 15, depth=2, gamma=0.3, seed=1)
+    W = finished.params(15, depth=2, gamma=0.3, seed=1)['W_embed']
     for name, value in measure_order(W[first:end]).items():
         assert result[name].values[1, 0] == pytest.approx(value)
     assert result.scores.shape == (2, 2, end - first, 2)

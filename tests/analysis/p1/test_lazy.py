@@ -7,11 +7,11 @@ import pytest
 
 from analysis.changes.distances import (
     choose_sequences,
+    kernel_distance,
     measure_change,
     measure_kernel_distance,
     measure_movement,
 )
-from analysis.changes.kernels import kernel_distance
 from analysis.members.member import draw_independent, member_of
 from analysis.p1 import lazy
 from anchorjax import api, config
@@ -98,7 +98,7 @@ def test_sequences_that_are_too_many_for_memory_have_the_same_kernel(monkeypatch
     first, second = pair(Planted(multiply_twice), matrix(0), matrix(1))
     whole = measure_kernel_distance(first, second, 6)
     size = first.params['W'].nbytes
-    monkeypatch.setattr('analysis.changes.kernels.MOST_BYTES', 2 * size)
+    monkeypatch.setattr('analysis.changes.distances.MOST_BYTES', 2 * size)
     assert measure_kernel_distance(first, second, 6) == pytest.approx(whole, rel=1e-6)
 
 

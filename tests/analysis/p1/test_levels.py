@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis.members.member import member_of
-from analysis.p1 import levels, more_claims
-from analysis.p1.more_claims import add_levels, read_when_known
+from analysis.p1 import levels
+from analysis.p1.claims import add_levels, read_when_known
 from analysis.p1.predictors import (
     LEVELS,
     explain_answers,
@@ -125,7 +125,7 @@ def test_of_a_sweep_every_snapshot_is_asked(finished):
     members = add_levels(finished, finished.members)
     last = answers[answers.step == 40]
     np.testing.assert_array_equal(members.unseen_as_composed, last.unseen_as_composed)
-    assert set(more_claims.COLUMNS) <= set(members)
+    assert {*levels.LINES, 'heldout_when_known'} <= set(members)
 
 
 def test_what_is_known_is_read_between_two_snapshots():

@@ -79,7 +79,8 @@ def result(finished):
 def test_a_finished_sweep(finished, result):
     assert result.row_name == 'depth' and result.sizes['member'] == 8
     is_here = ((result.row == '1') & (result.gamma == 0.3)).values
-    W = [finished.parameter('block_0/W_Q', depth=1, gamma=0.3, seed=s) for s in (0, 1)]
+    networks = [finished.params(depth=1, gamma=0.3, seed=s) for s in (0, 1)]
+    W = [params['block_0']['W_Q'] for params in networks]
     found = result.complexity[0, :, is_here].mean('member')
     np.testing.assert_allclose(found, measure_matrices(W))
     at = {'depth': 2, 'gamma': 0.8, 'eval_set': 'unseen', 'mapping': 'symmetric'}
