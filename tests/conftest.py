@@ -38,7 +38,12 @@ if TYPE_CHECKING:
     from anchorjax.storage.reader import Run
 
 # These take a minute: a worker that began one late would end after all the others.
-FIRST = ('tests/training/test_hosts', 'tests/cluster/test_slurm', 'tests/sweeps/')
+FIRST = (
+    'tests/training/test_learning',
+    'tests/training/test_hosts',
+    'tests/cluster/test_slurm',
+    'tests/sweeps/',
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -65,15 +70,18 @@ def session_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture(scope='session', autouse=True)
 def compilation_cache(session_folder: pathlib.Path) -> Iterator[None]:
-    """Workers compile a program once a session; nothing outside the session is used."""
+    """Workers compile a program once a session, or once in the folder of the variable.
+
+    JAX finds a program by its text, its options and its compiler's version.
+    """
     import jax
 
-    folder = str(session_folder / 'compiled')
-    jax.config.update('jax_compilation_cache_dir', folder)
-    jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.1)
+    folder = os.environ.get('JAX_COMPILATION_CACHE_DIR', session_folder / 'compiled')
+    jax.config.update('jax_compilation_cache_dir', str(folder))
+    jax.config.update('jax_persistent_cache_min_compile_time_secs', 0)
     with pytest.MonkeyPatch.context() as patch:  # for processes that the tests start
-        patch.setenv('JAX_COMPILATION_CACHE_DIR', folder)
-        patch.setenv('JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS', '0.1')
+        patch.setenv('JAX_COMPILATION_CACHE_DIR', str(folder))
+        patch.setenv('JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS', '0')
         yield
 
 

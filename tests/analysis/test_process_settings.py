@@ -45,52 +45,50 @@ def test_a_picture_starts_from_the_defaults(settings):
     assert draw_example(settings) == draw_example({})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    'backend', ['svg', 'nonsense', 'module://no_such_package.backend_inline']
-)
-def test_figures_are_imported_under_any_backend_and_leave_it(backend):
-    code = (
-        'import os, sys, analysis.figure as figure; figure.find_figures(); '
-        "import matplotlib; assert 'matplotlib.pyplot' not in sys.modules; "
-        "print(os.environ['MPLBACKEND'], dict.get(matplotlib.rcParams, 'backend'))"
-    )
-    done = subprocess.run(
-        [sys.executable, '-c', code],
-        env=os.environ | {'MPLBACKEND': backend},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    kept, chosen = done.stdout.split(maxsplit=1)
-    assert kept == backend and (backend != 'svg' or chosen.strip() == 'svg')
+# Every command, and what became of the backend: a process each would take six seconds.
+COMMANDS = """
+import os, sys
+from analysis.__main__ import command
+from anchorjax import cli
+
+for words in ([], ['--list'], ['phase', '--help'], ['solutions', '--help']):
+    sys.argv = ['analysis', *words]
+    try:
+        cli.run_command(command)
+    except SystemExit as done:
+        if done.code:
+            sys.exit(f'{words}: {done.code}')
+import matplotlib
+if 'matplotlib.pyplot' in sys.modules:
+    sys.exit('pyplot is imported')
+print(os.environ['MPLBACKEND'], dict.get(matplotlib.rcParams, 'backend'))
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ('variables', 'words'),
+    ('backend', 'variables'),
     [
-        ({'PYTHONIOENCODING': 'ascii'}, ['--list']),
-        ({'LC_ALL': 'C', 'PYTHONUTF8': '0', 'PYTHONCOERCECLOCALE': '0'}, ['--list']),
-        ({'PYTHONIOENCODING': 'latin-1'}, ['phase', '--help']),
-        ({'PYTHONOPTIMIZE': '2'}, []),
-        ({'PYTHONOPTIMIZE': '2'}, ['phase', '--help']),
-        ({'PYTHONOPTIMIZE': '2'}, ['solutions', '--help']),
-        ({'COLUMNS': '3', 'TERM': 'dumb'}, ['phase', '--help']),
+        ('svg', {'PYTHONIOENCODING': 'latin-1', 'COLUMNS': '3', 'TERM': 'dumb'}),
+        ('nonsense', {'LC_ALL': 'C', 'PYTHONUTF8': '0', 'PYTHONCOERCECLOCALE': '0'}),
+        (
+            'module://no_such_package.backend_inline',
+            {'PYTHONIOENCODING': 'ascii', 'PYTHONOPTIMIZE': '2'},
+        ),
     ],
-    ids=str,
 )
-def test_a_command_speaks_to_any_terminal(variables, words):
+def test_commands_speak_to_any_terminal_and_leave_any_backend(backend, variables):
     done = subprocess.run(
-        [sys.executable, '-m', 'analysis', *words],
-        env=os.environ | variables,
+        [sys.executable, '-c', COMMANDS],
+        env=os.environ | variables | {'MPLBACKEND': backend},
         cwd=ROOT,
         capture_output=True,
         check=False,
     )
-    assert done.returncode == 0 and done.stdout and not done.stderr, done.stderr
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    *said, last = done.stdout.splitlines()
+    kept, chosen = last.decode().split(maxsplit=1)
+    assert said and kept == backend and (backend != 'svg' or chosen == 'svg')
 
 
 def test_numbers_are_there_where_a_picture_fails(tmp_path):

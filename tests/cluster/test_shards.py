@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorjax import api, cli
+from anchorjax import api
 from anchorjax.errors import StoreUnavailable, UserError
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps import cost, signals
@@ -82,21 +82,6 @@ def test_overlapping_chunks_are_held_by_one_alone(tmp_path):
                 pass
     with hold_shard(folder, WHOLE):
         pass
-
-
-def test_chunks_in_use_are_tried_again(tmp_path, capsys):
-    """A supervisor takes exit code 2 for bad input, which it never runs again."""
-    folder, _ = opened(tmp_path)
-
-    def intrude() -> None:
-        with hold_shard(folder, Shard(0, 1)):
-            pass
-
-    with hold_shard(folder, Shard(0, 1)), pytest.raises(SystemExit) as caught:
-        cli.run_command(intrude)
-    assert caught.value.code == cli.EXIT_FAILED
-    (line,) = capsys.readouterr().err.splitlines()
-    assert f'are in use by process {os.getpid()} on ' in line
 
 
 def train_shard(workdir, shard: Shard, stop_at: int = 10**9) -> Run:

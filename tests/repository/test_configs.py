@@ -1,11 +1,13 @@
 """Every preset of every config resolves and is planned; shrunk, it runs.
 
 What compiles is slow, so a preset is run only if it has a value of a field that no
-preset before it has: every value of every field runs with its task or its model.
+preset before it has: every choice of every field runs with its task or its model.
+Numbers other than 0 are one choice.
 """
 
 import functools
 import pathlib
+from typing import Any
 
 import ml_collections
 import numpy as np
@@ -153,6 +155,11 @@ def test_presets_have_the_sizes_that_the_paper_prints():
     assert set(published.STEPS) == sizes['prontoqa']
 
 
+def name_choice(value: Any) -> str:
+    """A word or a flag, or whether there is a number or a tuple of numbers."""
+    return repr(value) if isinstance(value, str | bool) else str(bool(value))
+
+
 def list_values(c: ml_collections.ConfigDict) -> set[tuple]:
     """(task or model, field, value) of all that may change the program of a preset."""
     task, model = c.task.name, c.model.name
@@ -160,10 +167,10 @@ def list_values(c: ml_collections.ConfigDict) -> set[tuple]:
     owners = {'task': task, 'model': model, 'optimizer': 'optimizer'}
     for group, owner in owners.items():
         for field, value in c[group].items():
-            values.add((owner, field, repr(value)))
+            values.add((owner, field, name_choice(value)))
     for path, (value, *_) in c.static_axes:
         group, _, field = path.partition('.')
-        values.add((owners[group], field, repr(value)))
+        values.add((owners[group], field, name_choice(value)))
     values.add(('grid', c.grid.decay_window != ((),)))
     return values
 

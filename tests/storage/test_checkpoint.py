@@ -11,6 +11,7 @@ import pytest
 from anchorjax.errors import CorruptFileError, StoreError
 from anchorjax.storage import checkpoint
 from tests.support.faults import find_arrays, flip, truncate
+from tests.support.sweeps import describe_arrays
 
 MEMBERS, STEP = 40, 7
 
@@ -30,11 +31,7 @@ def saved(tmp_path) -> Saved:
     biases = rng.normal(size=(MEMBERS, 3))
     tree = {'W': weights, 'block': {'b': biases}}
     checkpoint.save(tmp_path, STEP, tree)
-    return Saved(tmp_path, tree, jax.tree.map(describe_array, tree))
-
-
-def describe_array(array: np.ndarray) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(array.shape, array.dtype)
+    return Saved(tmp_path, tree, describe_arrays(tree))
 
 
 @pytest.mark.parametrize('row', [0, 17, 39])

@@ -3,7 +3,6 @@
 import errno
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
 
@@ -11,15 +10,11 @@ from anchorjax.errors import StoreError
 from anchorjax.storage import checkpoint
 from anchorjax.storage.chunk import ChunkFolder
 from tests.support.faults import find_arrays, flip
-from tests.support.sweeps import list_files, require_line
+from tests.support.sweeps import describe_arrays, list_files, require_line
 
 
 def make_tree(step: int) -> dict[str, np.ndarray]:
     return {'W': np.random.default_rng(step).normal(size=(2, 30, 30))}
-
-
-def describe(array: np.ndarray) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(array.shape, array.dtype)
 
 
 @pytest.fixture
@@ -34,7 +29,7 @@ def chunk(tmp_path) -> ChunkFolder:
 def load(chunk: ChunkFolder, like: Any = None) -> tuple[Any, list[str]]:
     """What is loaded as a tree like this one, and the warnings."""
     warnings = []
-    abstract = jax.tree.map(describe, like or make_tree(0))
+    abstract = describe_arrays(like or make_tree(0))
     return chunk.load_resume(abstract, warnings.append), warnings
 
 

@@ -48,8 +48,8 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
     at_the_end = known.sel(eval_set='unseen', group='at_2')
     assert not at_the_end.sel(seq_len=4).any() and at_the_end.sel(seq_len=5).all()
 
-    # A member on its own has the same numbers.
-    for cohort in experiment.cohorts():
+    # A member on its own has the same numbers: one of either length and kind of pairs.
+    for cohort in experiment.cohorts()[::3]:
         alone = api.train(
             experiment.for_cohort(cohort), tmp_path / 'alone' / cohort.name
         )

@@ -3,7 +3,6 @@
 import pathlib
 import shutil
 
-import jax
 import numpy as np
 import orbax.checkpoint as ocp
 import pytest
@@ -14,7 +13,14 @@ from anchorjax import api, cli, files
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage import checkpoint
 from tests.support.faults import ONE, train_and_stop
-from tests.support.sweeps import bits, experiment, opened, require_line, trained
+from tests.support.sweeps import (
+    bits,
+    describe_arrays,
+    experiment,
+    opened,
+    require_line,
+    trained,
+)
 
 
 @pytest.fixture
@@ -87,10 +93,6 @@ def make_tree(seed: int) -> dict[str, np.ndarray]:
     return {'W': rng.normal(size=(4, 3)), 'b': {'none': np.zeros((4, 0))}}
 
 
-def describe(tree: dict) -> dict:
-    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), tree)
-
-
 @pytest.mark.parametrize('name', NAMES)
 def test_a_checkpoint_in_a_folder_of_any_name_is_read_back(tmp_path, name):
     # Two folders and equal steps: what is cached of one is not read for the other.
@@ -102,9 +104,10 @@ def test_a_checkpoint_in_a_folder_of_any_name_is_read_back(tmp_path, name):
         assert checkpoint.list_steps(folder) == [2, 3]
         for step in (2, 3):
             expected = make_tree(seed + step)
-            found = checkpoint.load(folder, step, describe(expected))
+            like = describe_arrays(expected)
+            found = checkpoint.load(folder, step, like)
             np.testing.assert_array_equal(found['W'], expected['W'])
-            row = checkpoint.load(folder, step, describe(expected), row=2)
+            row = checkpoint.load(folder, step, like, row=2)
             np.testing.assert_array_equal(row['W'], expected['W'][2])
 
 

@@ -6,7 +6,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -18,6 +17,7 @@ from anchorjax.storage import checkpoint
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder
 from anchorjax.sweeps.environment import describe_environment
+from anchorjax.sweeps.run import Report, ShouldStop, Warn
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.members import abstract_members
 from tests.support import cases, tiny
@@ -47,11 +47,20 @@ def opened(
 def trained(
     workdir: pathlib.Path | str,
     devices: int = 1,
-    warn: Callable[[str], None] = print,
+    warn: Warn = print,
+    report: Report | None = None,
+    should_stop: ShouldStop | None = None,
     **changes: Any,
 ) -> Run:
     """A tiny sweep trained to its end in this process, or resumed to its end."""
-    return api.train(experiment(**changes), workdir, mesh=make_mesh(devices), warn=warn)
+    return api.train(
+        experiment(**changes),
+        workdir,
+        mesh=make_mesh(devices),
+        warn=warn,
+        report=report,
+        should_stop=should_stop,
+    )
 
 
 def command(
@@ -111,6 +120,11 @@ def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], list[str]]:
         arrays = jax.tree.leaves([params, chunk.folder.read_curves()])
         found[chunk.cohort.name, chunk.index] = list(map(digest_array, arrays))
     return found
+
+
+def describe_arrays(tree: Any) -> Any:
+    """The shapes and types of NumPy's arrays, which JAX's own function would round."""
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), tree)
 
 
 def copy_folder(source: pathlib.Path, target: pathlib.Path) -> pathlib.Path:

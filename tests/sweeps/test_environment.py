@@ -6,6 +6,7 @@ import pathlib
 import signal
 from typing import Any
 
+import chex
 import jax
 import numpy as np
 import pandas as pd
@@ -65,10 +66,6 @@ def begin_and_stop(workdir: pathlib.Path) -> None:
 
     with catch_stop() as should_stop, pytest.raises(Preempted):
         run_sweep(folder, mesh, should_stop=should_stop, report=stop_at_step_20)
-
-
-def member_leaves(run: Run, seed: int) -> list[np.ndarray]:
-    return jax.tree.leaves(run.params(seed=seed))
 
 
 CHANGES = [
@@ -161,9 +158,8 @@ def test_a_sweep_moved_to_another_layout_goes_on(whole, tmp_path):
         ours, theirs = moved.curves[name].values, whole.curves[name].values
         np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=0.04)
     for seed in (3, 6):
-        pairs = zip(member_leaves(moved, seed), member_leaves(whole, seed), strict=True)
-        for ours, theirs in pairs:
-            np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-3)
+        ours, theirs = moved.params(seed=seed), whole.params(seed=seed)
+        chex.assert_trees_all_close(ours, theirs, rtol=1e-2, atol=1e-3)
 
 
 @pytest.mark.slow
@@ -178,9 +174,7 @@ def test_a_chunk_of_two_groups_has_the_bits_of_two_chunks(whole, tmp_path):
     run_sweep(folder, mesh)
     run = open_run(tmp_path)
     for seed in SEEDS:
-        pairs = zip(member_leaves(run, seed), member_leaves(whole, seed), strict=True)
-        for ours, theirs in pairs:
-            np.testing.assert_array_equal(ours, theirs)
+        chex.assert_trees_all_equal(run.params(seed=seed), whole.params(seed=seed))
 
 
 @pytest.mark.slow

@@ -16,7 +16,14 @@ from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training import devices
 from tests.support import in_process
 from tests.support.faults import ONE, train_and_stop
-from tests.support.sweeps import ROOT, TINY_FILE, experiment, opened, tree_hash
+from tests.support.sweeps import (
+    ROOT,
+    TINY_FILE,
+    copy_folder,
+    experiment,
+    opened,
+    tree_hash,
+)
 
 GIB = 2**30
 Usage = collections.namedtuple('Usage', 'total used free')
@@ -149,6 +156,26 @@ def test_a_dry_run_refuses_the_folder_of_another_sweep(sweep, tmp_path):
     assert 'holds a sweep with optimizer.b2 = 0.9, the config has 0.999; use' in line
     assert line.endswith('_b2=0.999')
     assert tree_hash(tmp_path) == before
+
+
+def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(sweep, tmp_path):
+    gammas = '--config.grid.gamma=0.3,0.5,0.8'
+    said = sweep('--workdir', tmp_path / 'run', '--dry_run', gammas)
+    assert said.code == 0, said.errors
+    assert 'tiny: 6 members in 1 cohort -> ' in said.out
+    assert '0.3, 0.5, 0.8' in said.out
+    assert re.search(r'about \d+ KiB of memory each', said.out)
+    assert re.search(r'disk: \d+ KiB to write', said.out)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_same_command_again_says_all_is_done(sweep, two_lanes, tmp_path):
+    workdir = copy_folder(two_lanes.folder.workdir, tmp_path / 'run')
+    before = tree_hash(workdir / 'cohorts')
+    said = sweep('--workdir', workdir, '--config.train.lanes=2')
+    assert said.code == 0, said.errors
+    assert 'all members are trained already' in said.out
+    assert tree_hash(workdir / 'cohorts') == before
 
 
 def test_help_lists_the_fields_of_the_config_with_their_ranges(sweep):

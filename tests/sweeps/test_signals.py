@@ -12,9 +12,8 @@ from anchorjax.storage import checkpoint
 from anchorjax.sweeps import signals
 from anchorjax.sweeps.jobs import read_jobs
 from anchorjax.sweeps.progress import Progress
-from anchorjax.training.devices import make_mesh
 from tests.support.faults import ONE
-from tests.support.sweeps import bits, experiment, trained
+from tests.support.sweeps import bits, trained
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2]
 
@@ -102,12 +101,7 @@ def test_ctrl_c_in_a_notebook_saves_and_the_same_call_resumes(one_member, tmp_pa
     seldom = {'train__resume_every': 1e9}  # nothing else is due
     for step in (10, 30):
         with pytest.raises(KeyboardInterrupt):
-            api.train(
-                experiment(**ONE, **seldom),
-                tmp_path,
-                mesh=make_mesh(1),
-                report=stop_at(signal.SIGINT, step),
-            )
+            trained(tmp_path, report=stop_at(signal.SIGINT, step), **ONE, **seldom)
         assert find_states(tmp_path)[-1] == step
         (job,) = read_jobs(tmp_path)
         assert job.state == 'preempted'
@@ -120,25 +114,15 @@ def test_ctrl_c_in_a_notebook_saves_and_the_same_call_resumes(one_member, tmp_pa
 
 def test_ctrl_c_at_the_last_step_ends_the_callers_loop_too(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        api.train(
-            experiment(**ONE),
-            tmp_path,
-            mesh=make_mesh(1),
-            report=stop_at(signal.SIGINT, 40),
-        )
+        trained(tmp_path, report=stop_at(signal.SIGINT, 40), **ONE)
     assert bool(api.open(tmp_path).results.trained.all())
 
 
 @pytest.mark.parametrize('number', NUMBERS)
 def test_a_command_that_catches_it_is_told_and_not_interrupted(tmp_path, number):
+    changes = {**ONE, 'train__resume_every': 1e9}
     with signals.catch_stop() as must_stop, pytest.raises(signals.Preempted):
-        api.train(
-            experiment(**ONE, train__resume_every=1e9),
-            tmp_path,
-            mesh=make_mesh(1),
-            should_stop=must_stop,
-            report=stop_at(number, 20),
-        )
+        trained(tmp_path, report=stop_at(number, 20), should_stop=must_stop, **changes)
     assert find_states(tmp_path) == [20]
 
 
@@ -148,5 +132,5 @@ def test_what_is_due_is_saved_before_it_is_reported(tmp_path):
 
     for step in (10, 20):
         with pytest.raises(AttributeError):
-            api.train(experiment(**ONE), tmp_path, mesh=make_mesh(1), report=fail)
+            trained(tmp_path, report=fail, **ONE)
         assert find_states(tmp_path)[-1] == step

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax import api, config
+from anchorjax import config
 from anchorjax.grid import HParams
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.sweeps.progress import Progress
@@ -26,10 +26,13 @@ LAST_OF_NINE = {'grid__gamma': (0.1, 0.3, 0.8), 'grid__seed': (7, 0, 1)}
 
 TRAIN_ON_DEVICES = """
 import pathlib, sys
-from tests.support.sweeps import trained
+from anchorjax import api
+from tests.support.sweeps import experiment, trained
 
+folder = pathlib.Path(sys.argv[1])
 for devices in (1, 2, 8):
-    trained(pathlib.Path(sys.argv[1], str(devices)), devices)
+    trained(folder / str(devices), devices)
+api.train(experiment(train__batch_devices=2), folder / 'shared')
 """
 
 
@@ -73,8 +76,8 @@ def test_a_diverging_member_is_recorded_and_its_neighbour_keeps_its_bits(
     def report(progress: Progress) -> None:
         shown.append(progress.loss)
 
-    planned = experiment(train__lanes=2, **ALONE, grid__learning_rate=rates)
-    both = api.train(planned, tmp_path, mesh=make_mesh(1), report=report)
+    changes = {'train__lanes': 2, 'grid__learning_rate': rates}
+    both = trained(tmp_path, report=report, **ALONE, **changes)
     assert are_same(read_member(two_lanes, **POINT), read_member(both, **POINT))
     results = both.results.squeeze().sel(learning_rate=list(rates))
     sound, diverged = results.diverged.values
@@ -157,7 +160,8 @@ def test_only_the_end_of_a_segment_is_evaluated():
 
 
 @pytest.mark.slow
-def test_two_and_eight_devices_agree_and_one_is_close(tmp_path):
+def test_two_and_eight_devices_agree_and_others_are_close(tmp_path):
+    """Others: one device, and eight of which two share the batch of a member."""
     run_on_devices(8, TRAIN_ON_DEVICES, tmp_path)
     one, two, eight = (open_run(tmp_path / devices) for devices in '128')
     assert eight.folder.chunk_size == 8
@@ -167,3 +171,8 @@ def test_two_and_eight_devices_agree_and_one_is_close(tmp_path):
     ours, theirs = read_member(one, **POINT)[:-1], read_member(two, **POINT)[:-1]
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-3)
+    shared = open_run(tmp_path / 'shared')
+    (environment,) = shared.folder.environments
+    assert (environment.devices, environment.batch_devices) == (4, 2)
+    losses = shared.results.train_loss, eight.results.train_loss
+    np.testing.assert_allclose(*losses, rtol=1e-3)

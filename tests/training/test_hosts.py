@@ -3,7 +3,6 @@
 Real processes that talk over gloo, each with four fake devices.
 """
 
-import csv
 import os
 import pathlib
 import socket
@@ -42,25 +41,13 @@ def finish(processes: list[subprocess.Popen]) -> list[tuple[int, str, str]]:
     return ends
 
 
-def read_losses(workdir: pathlib.Path, number: int) -> list[float]:
-    """The last training loss of the first members."""
-    with open(workdir / 'members.csv', newline='') as file:
-        rows = list(csv.DictReader(file))
-    return [float(row['train_loss']) for row in rows[:number]]
-
-
-@pytest.fixture(scope='module')
-def one_process(tmp_path_factory) -> pathlib.Path:
-    folder = tmp_path_factory.mktemp('one')
-    done = launch('--workdir', folder, SEEDS, env=fake_devices(8))
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
 def test_two_processes_of_four_devices_give_the_bits_of_one_of_eight(
-    one_process, tmp_path
+    tmp_path_factory, tmp_path
 ):
     """Also when only the second is told to stop: both stop at the same step."""
+    one_process = tmp_path_factory.mktemp('one')
+    done = launch('--workdir', one_process, SEEDS, env=fake_devices(8))
+    assert done.returncode == 0, done.stderr
     processes = start_pair(tmp_path)
     resume = tmp_path / 'cohorts' / 'all' / 'chunk_0000' / 'resume'
 
@@ -86,15 +73,6 @@ def test_two_processes_of_four_devices_give_the_bits_of_one_of_eight(
     refused = finish(start_pair(tmp_path, '--config.optimizer.b2=0.9'))
     assert [code for code, _, _ in refused] == [2, 2]
     assert all('optimizer.b2 = 0.999' in errors for _, _, errors in refused)
-
-
-def test_the_batch_of_a_member_can_be_shared_by_devices(tmp_path, one_process):
-    words = (SEEDS, '--config.train.batch_devices=2', '--config.grid.gamma=0.3')
-    done = launch('--workdir', tmp_path, *words, env=fake_devices(8))
-    assert done.returncode == 0, done.stderr
-    assert '8 cpu devices' in done.stdout
-    losses = read_losses(tmp_path, number=5)
-    assert losses == pytest.approx(read_losses(one_process, number=5), rel=1e-3)
 
 
 @pytest.mark.parametrize('words', [['--processes=2'], ['--distributed']])

@@ -24,12 +24,15 @@ SETTINGS = {
 
 @pytest.mark.slow
 def test_a_large_initialization_learns_and_answers_as_for_the_reversed_pair(tmp_path):
-    """Compiled as a user's sweep: without XLA's optimizations it takes much longer."""
+    """Compiled as a user's sweep: without XLA's optimizations it takes much longer.
+
+    A second device would train a copy of the only member.
+    """
     words = [f'--config.{field}={value}' for field, value in SETTINGS.items()]
     arguments = command(
         *('--workdir', tmp_path, *words),
         config_file='configs/phase.py:two_layers',
-        env={'XLA_FLAGS': ''},
+        env={'XLA_FLAGS': '--xla_force_host_platform_device_count=1'},
     )
     done = subprocess.run(**arguments, timeout=1_000, check=False)
     assert done.returncode == 0, done.stderr

@@ -48,16 +48,15 @@ def test_a_sweep_that_diverged_ends_without_answers_and_claims(
         list_usable(finished)
 
 
-FAILURES = [
-    (OverflowError('too large'), cli.EXIT_USER_ERROR),
-    (RuntimeError('no latex'), cli.EXIT_USER_ERROR),
-    (OSError(errno.ENOSPC, 'full'), cli.EXIT_FAILED),
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(('error', 'code'), FAILURES, ids=repr)
-@pytest.mark.parametrize('failing', [answers, phase])
+@pytest.mark.parametrize(
+    ('failing', 'error', 'code'),
+    [
+        (answers, OverflowError('too large'), cli.EXIT_USER_ERROR),
+        (phase, RuntimeError('no latex'), cli.EXIT_USER_ERROR),
+        (phase, OSError(errno.ENOSPC, 'full'), cli.EXIT_FAILED),
+    ],
+)
 def test_a_figure_that_fails_leaves_all_else_done_and_is_an_exit_code(
     finished, tmp_path, monkeypatch, capsys, failing, error, code
 ):
