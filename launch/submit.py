@@ -5,7 +5,7 @@ The sweep becomes one job array, a job for each shard. Every job gets the words 
 and returns. A preempted or timed-out job saves, goes back into the queue and continues;
 a shard that crashes is tried again up to --retries times, while the others continue.
 --nodes=k runs each shard as one program on k hosts. The same command again trains what
-is missing; with --dry_run it prints what Slurm would be asked for.
+is missing; with --dry_run it prints the job script and queues nothing.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def make_parser() -> cli.Parser:
     add('--name', default='anchorjax', help='name in the queue (%(default)s)')
     text = 'time for saving before a job is stopped (%(default)s)'
     add('--signal_delay', type=int, default=120, metavar='SECONDS', help=text)
-    text = 'print what Slurm would be asked for, and exit'
+    text = 'print the job script and exit'
     add('--dry_run', action='store_true', help=text)
     return parser
 
@@ -62,11 +62,12 @@ def command() -> None:
     find_sweep(workdir, experiment)
     slurm = import_extra('anchorjax.extras.slurm', 'cluster')
     jobs = make_jobs(slurm, words, workdir, flags)
+    folder = workdir / 'jobs' / 'submitit'
     parameters = make_parameters(workdir, flags)
     if flags.dry_run:
-        print(slurm.describe(jobs, **parameters))
+        print(slurm.write_script(jobs, folder, **parameters))
         return
-    array = slurm.submit(jobs, workdir / 'jobs' / 'submitit', **parameters)
+    array = slurm.submit(jobs, folder, **parameters)
     print(f'job {array} is in the queue; logs: {workdir}/jobs/*.log')
     print(f'status: python launch/status.py --run {workdir}')
 

@@ -13,6 +13,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -21,6 +22,7 @@ from typing import Any
 
 import submitit
 from submitit.core.utils import FailedJobError
+from submitit.slurm import slurm
 
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -100,7 +102,7 @@ def submit(jobs: list[ShardJob], folder: pathlib.Path, **parameters: Any) -> str
 
     Args:
       folder: for submitit's own files.
-      parameters: as of `describe`.
+      parameters: as of `write_script`.
 
     Raises:
       UserError: Slurm is not installed here, or it refused the jobs.
@@ -123,19 +125,23 @@ def submit(jobs: list[ShardJob], folder: pathlib.Path, **parameters: Any) -> str
     return queued[0].job_id.split('_')[0]
 
 
-def describe(jobs: list[ShardJob], **parameters: Any) -> str:
-    """What `submit` would ask Slurm for, by submitit's names, and what each job runs.
+def write_script(jobs: list[ShardJob], folder: pathlib.Path, **parameters: Any) -> str:
+    """The batch script of `submit`, and in comments what each job runs.
 
-    There need not be a Slurm.
+    Nothing is written, and there need not be a Slurm.
 
     Args:
-      parameters: of sbatch; None leaves the cluster's default.
+      parameters: of sbatch, by submitit's names; None leaves the cluster's default.
     """
-    lines = []
-    for name, value in _complete(parameters).items():
-        lines.append(f'{name} = {value}')
+    python = shlex.quote(sys.executable)
+    command = f'{python} -u -m submitit.core._submit {shlex.quote(str(folder))}'
+    number = len(jobs) if len(jobs) > 1 else None  # as submitit: one job is no array
+    script = slurm._make_sbatch_string(
+        command, folder, map_count=number, **_complete(parameters)
+    )
+    lines = [script]
     for i, job in enumerate(jobs):
-        lines.append(f'job {i}: {shlex.join(job.command)}')
+        lines.append(f'# job {i}: {shlex.join(job.command)}')
     return '\n'.join(lines)
 
 

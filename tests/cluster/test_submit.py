@@ -79,15 +79,28 @@ def test_what_slurm_is_asked_for(submit, fake_slurm, tmp_path):
     assert (job.retries, job.grace) == (7, 48)
 
 
-def test_a_dry_run_says_what_slurm_would_be_asked_for_and_needs_none(
-    submit, tmp_path, monkeypatch
+FLAGS = ['--partition=gpu', '--gpus=4', '--mem_gb=64', '--cpus=8', '--setup=a b']
+
+
+@pytest.mark.parametrize('shards', [1, 16])
+def test_a_dry_run_prints_the_script_that_would_be_queued(
+    submit, fake_slurm, tmp_path, shards
 ):
+    flags = [f'--shards={shards}', *FLAGS]
+    dry = submit(*flags, '--dry_run')
+    assert dry.code == 0, dry.errors
+    assert not (tmp_path / 'run').exists()
+    assert f'--shard={shards - 1}/{shards}' in dry.out
+    assert submit(*flags).code == 0
+    (jobs,) = (tmp_path / 'run' / 'jobs' / 'submitit').iterdir()
+    queued = (jobs / '12_submission.sh').read_text().replace(f'/{jobs.name}', '')
+    assert dry.out.startswith(queued)
+
+
+def test_a_dry_run_needs_no_slurm(submit, tmp_path, monkeypatch):
     monkeypatch.setenv('PATH', str(tmp_path))
-    said = submit('--shards=2', '--partition=gpu', '--mem_gb=64', '--dry_run')
-    assert said.code == 0 and not (tmp_path / 'run').exists()
-    for line in ('partition = gpu', 'mem = 64GB', 'array_parallelism = 2'):
-        assert f'\n{line}\n' in said.out
-    assert '--shard=1/2' in said.out
+    said = submit('--shards=2', '--dry_run')
+    assert said.code == 0 and '#SBATCH --array=0-1%2' in said.out
 
 
 @pytest.mark.parametrize(
