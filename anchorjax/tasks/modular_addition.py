@@ -64,7 +64,7 @@ class ModularAdditionConfig:
 def make_batch(
     config: ModularAdditionConfig, order: jax.Array, number_B: jax.Array
 ) -> Batch:
-    """The training examples with these numbers; order [p^2], see `draw_order`."""
+    """The training examples with these numbers; `order` [p^2], of all questions."""
     return ask(config, order[number_B])
 
 
