@@ -1,6 +1,9 @@
-"""Curves of several seeds along snapshots: their mean, in the band of all of them."""
+"""Means of several seeds: in the band of all of them, or with their intervals."""
+
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.typing import ColorType
 
@@ -25,6 +28,12 @@ def draw_band(
     highest_S = np.nanmax(known_MS, axis=0)
     axis.fill_between(x_S, lowest_S, highest_S, color=colour, alpha=0.2, lw=0)
     axis.plot(x_S, np.nanmean(known_MS, axis=0), color=colour, lw=1.2, label=label)
+
+
+def draw_intervals(axis: Axes, means: pd.DataFrame, **look: Any) -> None:
+    """Points at the index of `stats.mean_intervals`, and their intervals as bars."""
+    reach = [means['mean'] - means.low, means.high - means['mean']]
+    axis.errorbar(means.index, means['mean'], reach, **look)
 
 
 def scale_steps(axis: Axes) -> None:

@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 
 from analysis import frame, stats
 from analysis.drawing import style
+from analysis.drawing.bands import draw_intervals
 from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.point import Point, complete_point
@@ -315,9 +316,8 @@ def _draw_seeds(
     by_gamma = of_seeds.groupby('member_gamma')
     found = stats.mean_intervals(by_gamma, stats.POSITIVE).dropna()
     if len(found):
-        reach = [found['mean'] - found.low, found.high - found['mean']]
         bar = {'color': colour, 'fmt': '_', 'ms': 5, 'lw': 1, 'label': label}
-        axis.errorbar(found.index, found['mean'], reach, **bar)
+        draw_intervals(axis, found, **bar)
 
 
 def _draw_singular_values(axis: Axes, result: xr.Dataset, kind: str) -> None:

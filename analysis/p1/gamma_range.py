@@ -22,6 +22,7 @@ from matplotlib.axes import Axes
 
 from analysis import frame, stats
 from analysis.drawing import style
+from analysis.drawing.bands import draw_intervals
 from analysis.drawing.gammas import label_gamma
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
@@ -131,14 +132,14 @@ def layout(members: pd.DataFrame) -> style.Layout:
 
 
 def _draw_setting(axis: Axes, members: pd.DataFrame) -> None:
+    # No pair has an exception: the symmetric answer is the composed one.
+    is_one_answer = members.unseen_symmetric.equals(members.unseen_composed)
     for column, (label, colour) in OUTCOMES.items():
-        is_hidden = members[column].equals(members.unseen_composed)
-        if is_hidden and column != 'unseen_composed':
-            continue  # no pair has an exception: the symmetric answer is the composed
+        if column == 'unseen_symmetric' and is_one_answer:
+            continue
         found = stats.mean_intervals(members.groupby('gamma')[column], stats.SHARE)
-        reach = [found['mean'] - found.low, found.high - found['mean']]
         bar = {'color': colour, 'marker': '.', 'lw': 1, 'capsize': 2}
-        axis.errorbar(found.index, found['mean'], reach, label=label, **bar)
+        draw_intervals(axis, found, label=label, **bar)
     title = members.setting.iloc[0] or 'all members'
     known = members.drop_duplicates('seed').dropna(subset=['start', 'end'])
     if len(known):

@@ -12,6 +12,8 @@ it never does), and what γ and decay each change, seed by seed, at the largest 
   python -m analysis generalization --run runs/addition
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -205,7 +207,7 @@ def draw_cells(
         axis.plot(found.index, found['mean'], look, lw=1, color=colour, label=label)
 
 
-def label_cells(axis: Axes, cells: list[Cell]) -> None:
+def label_cells(axis: Axes, cells: Sequence[tuple]) -> None:
     labels = [f'γ {gamma:g}\n{decay:g}' for gamma, decay in cells]
     axis.set_xticks(range(len(cells)), labels, fontsize=5)
 
@@ -237,7 +239,7 @@ def draw_groups(axis: Axes, groups: pd.DataFrame) -> None:
     table = table.sort_index(axis=1)
     style.draw_heatmap(axis, table, 'Blues', (0, 1))
     axis.set_yticks(range(len(table)), table.index, fontsize=5)
-    label_cells(axis, list(choose_styles(groups)))
+    label_cells(axis, [cell for cell, _ in groups.groupby(CELL)])
 
 
 def draw_effects(axis: Axes, effects: pd.DataFrame, tested: str) -> None:

@@ -176,6 +176,7 @@ def test_one_eval_set_that_never_ends_in_noise_is_one_clear_line(monkeypatch):
 def test_every_member_of_two_layers_is_asked_which_mechanism_suffices(finished):
     members = mechanisms.compute(mark_converged(finished))
     assert len(members) == 4 and (members.left_out == 0).all()
+    assert (members.other_layout == 4).all()  # of the other depth
     assert members.point.str.contains('depth=2').all()
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     one = causal.compute(member_of(finished, **point), number=32)
