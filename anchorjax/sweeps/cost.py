@@ -5,9 +5,9 @@ import math
 from typing import Any, NamedTuple
 
 import jax
-import jax.core
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import jaxprs_in_params
 
 from anchorjax import numerics
 from anchorjax.caching import cache
@@ -73,7 +73,7 @@ def count_products(jaxpr: Any) -> np.ndarray:
         if equation.primitive is jax.lax.dot_general_p:
             total += _count_product(equation)
             continue
-        inner = [count_products(j) for j in jax.core.jaxprs_in_params(equation.params)]
+        inner = [count_products(j) for j in jaxprs_in_params(equation.params)]
         if equation.primitive is jax.lax.cond_p:
             total += min(inner, key=tuple)
         elif inner:
