@@ -14,6 +14,8 @@ laptop      Fig 2, 9 tokens      width 64; 30 of 210 epochs; P1's   70 minutes
                                  standard deviations of gamma 0.5
                                  and 0.8; rate and decay that go
                                  with the width
+diagram     Fig 2, 9 tokens:     width 64, as laptop; seven gammas,  84 networks: a GPU
+            gamma and depth      depths 2 to 5, 24 epochs
 half_width  Fig 2, 9 tokens      width 200; 24 of 210 epochs        5 hours
 anchors     what the number of   the default's; 4 or 8 anchors,     9 minutes
             anchors does (ours)  gamma 0.2 and 1.0, 4,000 steps
@@ -158,6 +160,18 @@ def _laptop(c: ConfigDict) -> None:
     c.grid.seed = (61, 62, 63, 64, 65, 66)
 
 
+def _diagram(c: ConfigDict) -> None:
+    """Gammas for which 64^-gamma is 400^-gamma of 0.3, 0.4, 0.5, 0.65, 0.8, 0.9, 1."""
+    _laptop(c)
+    c.train.num_steps = 24 * config.P1_EPOCH
+    c.train.snapshot_steps = _count_epochs(0, 1, 2, 3, 5, 8, 12, 16, 20)
+    c.train.precision = 'tensorfloat32'
+    c.train.lanes = 21  # all networks of a depth
+    c.grid.gamma = (0.43, 0.58, 0.72, 0.94, 1.15, 1.3, 1.44)
+    c.grid.seed = (621, 622, 623)
+    c.static_axes = (('model.depth', (2, 3, 4, 5)),)
+
+
 def _half_width(c: ConfigDict) -> None:
     """Gammas for which 200^-gamma is about the paper's 400^-0.5 and 400^-0.8."""
     _paper_30(c)
@@ -204,6 +218,7 @@ PRESETS = {
     'unseen': _unseen,
     'two_layers': _two_layers,
     'laptop': _laptop,
+    'diagram': _diagram,
     'half_width': _half_width,
     'anchors': _anchors,
     'noise': _noise,
