@@ -136,7 +136,8 @@ def draw_cells(
 
 def _name_column(grid: xr.Dataset, value: float) -> str:
     if grid.column_name == 'gamma':
-        return name_gamma(value, grid.width).replace(' (', '\n(')
+        name = name_gamma(value, grid.width)
+        return name.replace(' (', '\n(').replace(' at ', ' at\n')
     return name_values({grid.column_name: value})
 
 
@@ -145,5 +146,5 @@ def layout(grid: xr.Dataset) -> style.Layout:
     rows, columns = grid.note.shape
     size = min(7.0 / columns, 2.2)
     width = 0.4 + size * columns
-    height = 0.3 + (size + 0.15) * rows
+    height = 0.3 + (size + 0.25) * rows
     return style.Layout(rows, columns, width, height)

@@ -105,8 +105,8 @@ def write_figure(
 ) -> list[pathlib.Path]:
     """Writes path.png, path.pdf and the numbers behind them: path.csv or path.nc.
 
-    No time stamps: equal figures give equal bytes. The numbers are there first, for a
-    picture that cannot be drawn.
+    No time stamps: equal figures give equal bytes. The numbers, of seven digits in a
+    .nc, are there first, for a picture that cannot be drawn.
 
     Args:
       kinds: of picture. A PDF takes longer than a PNG: it embeds its fonts.
@@ -116,7 +116,9 @@ def write_figure(
         files.write_text(numbers, format_csv(result))
     else:
         numbers = path.with_name(f'{path.name}.nc')
-        files.write_atomic(numbers, result.to_netcdf)
+        floats = [name for name, values in result.items() if values.dtype.kind == 'f']
+        encoding = {name: {'dtype': 'float32'} for name in floats}
+        files.write_atomic(numbers, partial(result.to_netcdf, encoding=encoding))
     paths = []
     with draw_figure(result, draw, layout) as figure:
         for kind in kinds:

@@ -115,17 +115,26 @@ def name_edge(edge: Edge) -> str:
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
-    """Fills axes [1, 3]: each edge alone, the mechanisms as a whole, patching."""
+    """Fills axes [1, 3]: each edge alone, the mechanisms as a whole, patching.
+
+    Without the mechanisms, which are of two layers and a key first, axes [1, 2].
+    """
     _draw_edges(axes[0, 0], result)
-    _draw_mechanisms(axes[0, 1], result)
-    _draw_patches(axes[0, 2], result)
+    if _has_mechanisms(result):
+        _draw_mechanisms(axes[0, 1], result)
+    _draw_patches(axes[0, -1], result)
     for axis in axes[0]:
         axis.tick_params(axis='x', labelsize='small')
 
 
 def layout(result: xr.Dataset) -> style.Layout:
-    """Three panels, as high as the list of edges is long."""
-    return style.Layout(1, 3, 7.6, 1.0 + 0.19 * result.sizes['edge'])
+    """Two or three panels, as high as the list of edges is long."""
+    panels = 3 if _has_mechanisms(result) else 2
+    return style.Layout(1, panels, 7.6, 1.0 + 0.19 * result.sizes['edge'])
+
+
+def _has_mechanisms(result: xr.Dataset) -> bool:
+    return bool(np.isfinite(result.mechanism_unchanged).any())
 
 
 def _draw_edges(axis: Axes, result: xr.Dataset) -> None:
@@ -150,10 +159,7 @@ def _draw_mechanisms(axis: Axes, result: xr.Dataset) -> None:
         names.append(_ROWS[test].format(mechanism))
     table = pd.DataFrame(tests.values, names, ['held-out', 'unseen'])
     style.draw_heatmap(axis, table, 'Greys', (0, 1))
-    title = "answers unchanged with\na mechanism's edges"
-    if not np.isfinite(tests).any():
-        title = 'mechanisms are of two\nlayers, and a key first'
-    axis.set_title(title)
+    axis.set_title("answers unchanged with\na mechanism's edges")
 
 
 def _draw_patches(axis: Axes, result: xr.Dataset) -> None:

@@ -69,7 +69,7 @@ def _draw_cell(axis: Axes, cell: xr.Dataset) -> None:
     count = cell['groups'].item()
     directions = cell.directions.item()
     noun = 'group' if count == 1 else 'groups'
-    title = f'{count:.0f} {noun}, {directions:.1f} directions'
+    title = f'{count:.0f} {noun},\n{directions:.1f} directions'
     axis.set_title(title, fontsize=6, pad=2)
 
 
