@@ -14,8 +14,8 @@ laptop      Fig 2, 9 tokens      width 64; 30 of 210 epochs; P1's   70 minutes
                                  standard deviations of gamma 0.5
                                  and 0.8; rate and decay that go
                                  with the width
-diagram     Fig 2, 9 tokens:     width 64, as laptop; seven gammas,  84 networks: a GPU
-            gamma and depth      depths 2 to 5, 24 epochs
+width_64    Fig 2, 9 tokens:     width 64 as laptop, TF32; seven     84 networks: 8
+            gamma and depth      gammas, depths 2 to 5; 24 epochs    minutes on an H100
 half_width  Fig 2, 9 tokens      width 200; 24 of 210 epochs        5 hours
 anchors     what the number of   the default's; 4 or 8 anchors,     9 minutes
             anchors does (ours)  gamma 0.2 and 1.0, 4,000 steps
@@ -160,7 +160,7 @@ def _laptop(c: ConfigDict) -> None:
     c.grid.seed = (61, 62, 63, 64, 65, 66)
 
 
-def _diagram(c: ConfigDict) -> None:
+def _width_64(c: ConfigDict) -> None:
     """Gammas for which 64^-gamma is 400^-gamma of 0.3, 0.4, 0.5, 0.65, 0.8, 0.9, 1."""
     _laptop(c)
     c.train.num_steps = 24 * config.P1_EPOCH
@@ -218,7 +218,7 @@ PRESETS = {
     'unseen': _unseen,
     'two_layers': _two_layers,
     'laptop': _laptop,
-    'diagram': _diagram,
+    'width_64': _width_64,
     'half_width': _half_width,
     'anchors': _anchors,
     'noise': _noise,

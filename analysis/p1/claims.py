@@ -18,6 +18,7 @@ P1; its slides say nothing of more.
 
 from collections.abc import Callable
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ from analysis.claims import (
     Estimate,
     Estimator,
     Group,
+    Levels,
     Pairs,
     Rule,
     above,
@@ -93,8 +95,8 @@ COLUMNS = (
 LEVELS = ('levels', 'law_anchors')  # runs whose snapshots some claims read
 INSIDES = RATES + PAPER_SIZE  # whose last parameters others read
 FAIR = ('phase_laptop', *(f'fair_64_{seed}' for seed in range(61, 67)))
-DEEPER = ('w64_d3_large', 'w64_d3_small')  # three blocks, 3,700 and 8,880 steps
-DEEPEST = ('w64_d4_large',)
+DEEPER = ('w64_pair',)  # three and four blocks, twelve seeds, on an H100
+WIDE_DIAGRAM = ('w64_diagram',)  # two to five blocks, three seeds, on an H100
 LARGE = Group('large', {'gamma': 0.72})
 SMALL = Group('small', {'gamma': 1.15})
 LARGE_32, SMALL_32 = network_claims.LARGE, network_claims.SMALL
@@ -189,6 +191,7 @@ def list_answers(
     rules: tuple[Rule | None, Rule | None] = (None, None),
     notes: tuple[str, str] = ('', ''),
     compare: Callable[[str, Group, Group], Estimator] = difference,
+    where: Levels = MappingProxyType({}),
 ) -> list[Claim]:
     """Whether more answers are composed, and fewer symmetric, at a smaller start.
 
@@ -205,7 +208,7 @@ def list_answers(
         estimate = compare(f'unseen_{name}', *groups)
         sentence = f'{words} {ending}'
         claim = Claim(f'{prefix}{name}', source, sentence, runs, estimate, rule)
-        claims.append(claim._replace(note=note))
+        claims.append(claim._replace(note=note, where=where))
     return claims
 
 
@@ -276,34 +279,23 @@ CLAIMS = (
         DEEPER,
         (SMALL, LARGE),
         rules=(above(0), below(0)),
+        where={'depth': 3},
     ),
-    Claim(
-        'p1.fig02.w64_d3.composed_large',
-        'P1 Fig 2, width 64, depth 3',
-        'Three blocks: at γ 0.72 (0.50 at width 400) few answers are composed.',
-        DEEPER,
-        level('unseen_composed', LARGE),
-    ),
-    Claim(
-        'p1.fig02.w64_d3.symmetric_large',
-        'P1 Fig 2, width 64, depth 3',
-        'Three blocks: at γ 0.72 (0.50 at width 400) most answers are symmetric.',
-        DEEPER,
-        level('unseen_symmetric', LARGE),
-    ),
-    Claim(
-        'p1.fig02.w64_d4.composed_large',
+    *list_answers(
+        'p1.fig02.w64_d4.',
         'P1 Fig 2, width 64, depth 4',
-        'Four blocks: at γ 0.72 (0.50 at width 400) few answers are composed.',
-        DEEPEST,
-        level('unseen_composed', LARGE),
+        'Four blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80)',
+        DEEPER,
+        (SMALL, LARGE),
+        where={'depth': 4},
     ),
-    Claim(
-        'p1.fig02.w64_d4.symmetric_large',
-        'P1 Fig 2, width 64, depth 4',
-        'Four blocks: at γ 0.72 (0.50 at width 400) most answers are symmetric.',
-        DEEPEST,
-        level('unseen_symmetric', LARGE),
+    *list_answers(
+        'p1.fig02.w64.',
+        'P1 Fig 2, width 64',
+        'Two to five blocks in the mean: from γ 0.72 (0.50 at width 400) to 1.15 '
+        '(0.80)',
+        WIDE_DIAGRAM,
+        (SMALL, LARGE),
     ),
     *list_answers(
         'p1.fig02.w32_d2.best_',
