@@ -93,10 +93,12 @@ COLUMNS = (
     *network_claims.COLUMNS,
 )
 LEVELS = ('levels', 'law_anchors')  # runs whose snapshots some claims read
-INSIDES = RATES + PAPER_SIZE  # whose last parameters others read
+INSIDES = (
+    RATES + PAPER_SIZE + network_claims.WIDTH_64
+)  # whose last parameters others read
 FAIR = ('phase_laptop', *(f'fair_64_{seed}' for seed in range(61, 67)))
-DEEPER = ('w64_pair',)  # three and four blocks, twelve seeds, on an H100
 WIDE_DIAGRAM = ('w64_diagram',)  # two to five blocks, three seeds, on an H100
+DEEPER = ('w64_pair',)  # three and four blocks, twelve seeds, on an H100
 LARGE = Group('large', {'gamma': 0.72})
 SMALL = Group('small', {'gamma': 1.15})
 LARGE_32, SMALL_32 = network_claims.LARGE, network_claims.SMALL

@@ -6,14 +6,20 @@ were opened. The other rows are exploratory: which networks are symmetric or com
 not chosen by a seed, and those of width 32 were worded after they had been seen.
 """
 
+import itertools
+from types import MappingProxyType
+
 import pandas as pd
 
 from analysis import frame, stats
 from analysis.circuits import edge_sets
+from analysis.circuits.edge_sets import Edge
 from analysis.claims import (
     EARLIER,
     Claim,
     Group,
+    Levels,
+    Rule,
     above,
     below,
     difference,
@@ -47,9 +53,13 @@ COMPOSING = Group('composing', {'solution': 'composed'})
 PAPER_SIZE = ('paper_size_pair',)  # networks of P1's own size
 PAPER_LARGE = Group('large', {'gamma': 0.5})
 PAPER_SMALL = Group('small', {'gamma': 0.8})
+WIDTH_64 = ('w64_diagram', 'w64_pair')  # of these, depth 2; depths 3 and 4
+LARGE_64 = Group('large', {'gamma': 0.72})
+SMALL_64 = Group('small', {'gamma': 1.15})
 COLUMNS = (
     'solution',
     'needed',
+    'route',
     'shown_edge_cut',
     'null_shown_edge_cut',
     'shown_edges_alone',
@@ -69,13 +79,14 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     """The members with COLUMNS, of their last parameters.
 
     solution           of the answers (`classify_members`), converged or not; NaN in
-                       the next three if it is neither
-                       symmetric nor composed
+                       the next six if it is neither symmetric nor composed
     needed             each edge without which fewer than half of the answers to the
                        unseen pair survive
+    route              `name_route` of these edges
     shown_edge_cut     answers to it that survive a cut of one of the edges that P1 Fig
                        3 (a) or (c) shows for this solution, the edge that matters
-                       least; null: a cut of any other edge, their mean
+                       least; null: a cut of any other edge, their mean. NaN, and so
+                       the next two, if there are not two layers
     shown_edges_alone  that survive when only these edges are left; null: as many at
                        random
     parallel           cosine of vectors v with equal composed targets less that of
@@ -104,17 +115,44 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
 
 def cut_edges(member: Member, solution: str) -> dict[str, float | str]:
     """`needed` and the columns of edges, of a network with this solution."""
-    cuts = causal.measure_cuts(edge_sets.prepare_ablation(member), DRAWS)
+    ablation = edge_sets.prepare_ablation(member)
+    cuts = causal.measure_cuts(ablation, DRAWS)
     cuts = cuts.sel(eval_set='unseen', mechanism=solution)
     is_shown = cuts.of_mechanism
-    is_needed = cuts.unchanged < 0.5
-    return {
-        'needed': ', '.join(cuts.edge.values[is_needed]),
+    needed = list(itertools.compress(ablation.edges, cuts.unchanged.values < 0.5))
+    found: dict[str, float | str] = {
+        'needed': ', '.join(map(causal.name_edge, needed)),
+        'route': name_route(needed),
+    }
+    if cuts.mechanism_unchanged.isnull().any():
+        return found
+    return found | {
         'shown_edge_cut': cuts.unchanged[is_shown].max().item(),
         'null_shown_edge_cut': cuts.unchanged[~is_shown].mean().item(),
         'shown_edges_alone': cuts.mechanism_unchanged.sel(test='alone').item(),
         'null_shown_edges_alone': cuts.mechanism_unchanged.sel(test='random').item(),
     }
+
+
+def name_route(needed: list[Edge]) -> str:
+    """By which way, in a network of any depth, the answer comes to the last token.
+
+    Returns:
+      'key first' (P1 Fig 3 (c)): the key goes to an anchor, an anchor later to the last
+      token; 'pair first' (a): an anchor goes to the last token, the key later; 'both';
+      or 'neither'.
+    """
+    anchors = ('anchor_1', 'anchor_2')
+    of_pair = [layer for layer, a, b in needed if a in anchors and b == 'last']
+    to_anchors = [layer for layer, a, b in needed if a == 'key' and b in anchors]
+    to_last = [layer for layer, a, b in needed if (a, b) == ('key', 'last')]
+    is_key_first = bool(of_pair and to_anchors) and min(to_anchors) < max(of_pair)
+    is_pair_first = bool(of_pair and to_last) and min(of_pair) < max(to_last)
+    if is_key_first and is_pair_first:
+        return 'both'
+    if is_key_first:
+        return 'key first'
+    return 'pair first' if is_pair_first else 'neither'
 
 
 def _compare_vectors(member: Member) -> dict[str, float]:
@@ -170,6 +208,48 @@ def list_edges(networks: str, width: str, runs: tuple[str, ...]) -> list[Claim]:
     ]
 
 
+def list_spectra(
+    networks: str,
+    width: str,
+    words: str,
+    runs: tuple[str, ...],
+    groups: tuple[Group, Group],
+    rules: tuple[Rule | None, Rule | None, Rule | None] = (None, None, None),
+    where: Levels = MappingProxyType({}),
+) -> list[Claim]:
+    """What P1 Figs 5 and 10 to 12 show of W_Q and of the embedding.
+
+    Args:
+      networks: in the address of the claims.
+      words: of the two groups, the smaller start first.
+    """
+    rows = (
+        (
+            f'p1.fig05.{networks}.directions',
+            f'P1 Figs 5 (a, b), 10, {width}',
+            'W_Q of the first block has fewer directions.',
+            difference('directions', *groups, stats.POSITIVE),
+        ),
+        (
+            f'p1.fig05.{networks}.order',
+            f'P1 Figs 5 (c, d), 11, {width}',
+            'the embedding has more of the order of the keys.',
+            difference('value_order', *groups),
+        ),
+        (
+            f'p1.fig12.{networks}.participation',
+            f'P1 Fig 12, {width}',
+            'the embedding has fewer large eigenvalues.',
+            difference('participation', *groups, stats.POSITIVE),
+        ),
+    )
+    claims = []
+    for (address, source, ending, estimate), rule in zip(rows, rules, strict=True):
+        sentence = f'{words} {ending}'
+        claims.append(Claim(address, source, sentence, runs, estimate, rule, where))
+    return claims
+
+
 CLAIMS = (
     *list_edges('w400_d2', "P1's width", PAPER_SIZE),
     Claim(
@@ -189,29 +269,13 @@ CLAIMS = (
         difference('parallel', PAPER_SMALL, PAPER_LARGE, stats.ANY),
         above(0, EARLIER),
     ),
-    Claim(
-        'p1.fig05.w400_d2.directions',
-        "P1 Figs 5 (a, b), 10, P1's width",
-        'From γ 0.5 to 0.8 W_Q of the first block has fewer directions.',
+    *list_spectra(
+        'w400_d2',
+        "P1's width",
+        'From γ 0.5 to 0.8',
         PAPER_SIZE,
-        difference('directions', PAPER_SMALL, PAPER_LARGE, stats.POSITIVE),
-        below(0, EARLIER),
-    ),
-    Claim(
-        'p1.fig05.w400_d2.order',
-        "P1 Figs 5 (c, d), 11, P1's width",
-        'From γ 0.5 to 0.8 the embedding has more of the order of the keys.',
-        PAPER_SIZE,
-        difference('value_order', PAPER_SMALL, PAPER_LARGE),
-        above(0, EARLIER),
-    ),
-    Claim(
-        'p1.fig12.w400_d2.participation',
-        "P1 Fig 12, P1's width",
-        'From γ 0.5 to 0.8 the embedding has fewer large eigenvalues.',
-        PAPER_SIZE,
-        difference('participation', PAPER_SMALL, PAPER_LARGE, stats.POSITIVE),
-        below(0, EARLIER),
+        (PAPER_SMALL, PAPER_LARGE),
+        rules=(below(0, EARLIER), above(0, EARLIER), below(0, EARLIER)),
     ),
     *list_edges('w32_d2', 'width 32', LOOKED_INTO),
     Claim(
@@ -244,26 +308,35 @@ CLAIMS = (
         LOOKED_INTO,
         level('parallel', SYMMETRIC, stats.ANY),
     ),
-    Claim(
-        'p1.fig05.w32_d2.directions',
-        'P1 Figs 5 (a, b), 10, width 32',
-        'From γ 0.865 (0.50 at width 400) to 1.38 (0.80) W_Q of the first block has '
-        'fewer directions.',
+    *list_spectra(
+        'w32_d2',
+        'width 32',
+        'From γ 0.865 (0.50 at width 400) to 1.38 (0.80)',
         LOOKED_INTO,
-        difference('directions', SMALL, LARGE, stats.POSITIVE),
+        (SMALL, LARGE),
     ),
-    Claim(
-        'p1.fig05.w32_d2.order',
-        'P1 Figs 5 (c, d), 11, width 32',
-        'From γ 0.865 to 1.38 the embedding has more of the order of the keys.',
-        LOOKED_INTO,
-        difference('value_order', SMALL, LARGE),
+    *list_spectra(
+        'w64_d2',
+        'width 64',
+        'From γ 0.72 (0.50 at width 400) to 1.15 (0.80)',
+        WIDTH_64[:1],
+        (SMALL_64, LARGE_64),
+        where={'depth': 2},
     ),
-    Claim(
-        'p1.fig12.w32_d2.participation',
-        'P1 Fig 12, width 32',
-        'From γ 0.865 to 1.38 the embedding has fewer large eigenvalues.',
-        LOOKED_INTO,
-        difference('participation', SMALL, LARGE, stats.POSITIVE),
+    *list_spectra(
+        'w64_d3',
+        'width 64, depth 3',
+        'Three blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80)',
+        WIDTH_64[1:],
+        (SMALL_64, LARGE_64),
+        where={'depth': 3},
+    ),
+    *list_spectra(
+        'w64_d4',
+        'width 64, depth 4',
+        'Four blocks: from γ 0.72 (0.50 at width 400) to 1.15 (0.80)',
+        WIDTH_64[1:],
+        (SMALL_64, LARGE_64),
+        where={'depth': 4},
     ),
 )
