@@ -45,10 +45,12 @@ from analysis.claims import (
 from analysis.members.selection import require_task
 from analysis.p1 import levels, network_claims
 from analysis.p1.network_claims import (
+    DEEPER,
     PAPER_LARGE,
     PAPER_SIZE,
     PAPER_SMALL,
     RATES,
+    WIDE_DIAGRAM,
     add_insides,
 )
 from anchorjax.storage.reader import Run
@@ -93,14 +95,10 @@ COLUMNS = (
     *network_claims.COLUMNS,
 )
 LEVELS = ('levels', 'law_anchors')  # runs whose snapshots some claims read
-INSIDES = (
-    RATES + PAPER_SIZE + network_claims.WIDTH_64
-)  # whose last parameters others read
+# Whose last parameters others read.
+INSIDES = RATES + PAPER_SIZE + WIDE_DIAGRAM + DEEPER
 FAIR = ('phase_laptop', *(f'fair_64_{seed}' for seed in range(61, 67)))
-WIDE_DIAGRAM = ('w64_diagram',)  # two to five blocks, three seeds, on an H100
-DEEPER = ('w64_pair',)  # three and four blocks, twelve seeds, on an H100
-LARGE = Group('large', {'gamma': 0.72})
-SMALL = Group('small', {'gamma': 1.15})
+LARGE, SMALL = network_claims.LARGE_64, network_claims.SMALL_64
 LARGE_32, SMALL_32 = network_claims.LARGE, network_claims.SMALL
 # Exploratory for that: the seeds 71 to 76 had been judged at three of the rates.
 SEEN = 'three of the nine rates had been judged before'
