@@ -69,6 +69,8 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
         loss_axis.set_title(f'{title}\n{describe_lag(panel)}', fontsize=6)
         _draw_curves(accuracy_axis, panel.accuracy)
         accuracy_axis.set(ylim=(-0.03, 1.03), xlabel='step')
+        for axis in axes[:, column]:
+            axis.locator_params(axis='x', nbins=3)  # P2's size has 200,000 steps
     axes[0, 0].set_ylabel('loss (nats)')
     axes[1, 0].set_ylabel('accuracy')
     axes[0, 0].legend()
