@@ -20,7 +20,7 @@ near             Fig 8 left          two runs, not one data set;      6 minutes
 paper            Figs 3A, 5, 6       what is unknown, see below       9 networks of
                                                                       2 million steps:
                                                                       a GPU
-paper_emb_mlp    Figs 3B, 4          what is unknown, see below       6 networks: 5 hours
+paper_emb_mlp    Figs 3B, 4          what is unknown, see below       6 networks: 5 h
 
 The settings were chosen on seed 100, the rules of the claims with seeds 0 to 2 in view;
 so the first preset, emb_mlp and flow have other seeds, 10 to 13; RESULTS.md reports 20
