@@ -58,11 +58,14 @@ from anchorjax.tasks.anchors import AnchorsConfig
 
 INTRODUCTION = (
     'Numbers are shares of answers, of Fig 2 those to the unseen pair (4, 3), of all '
-    'networks at the last step (30 epochs of nine tokens, 6,000 steps of four): the '
-    'small initialization less the large one, paired by seed. P1 itself shows '
-    'something else: for each seed and each mapping the highest share over nine '
-    'learning rates, which one network in nine can bring about. At width 32 both '
-    'stand side by side.'
+    'networks at the last step (30 epochs of nine tokens, 24 of the runs w64_pair and '
+    'w64_diagram, 6,000 steps of four): the small initialization less the large one, '
+    'paired by seed. P1 itself shows something else: for each seed and each mapping '
+    'the highest share over nine learning rates, which one network in nine can bring '
+    'about. At width 32 both stand side by side. In the table of networks `route` says '
+    'how the answer comes to the last token: *key first*, the number goes to an anchor '
+    'and the anchor, in a later layer, to the last token (Fig 3 (c)); *pair first*, an '
+    'anchor goes there first and the number later (Fig 3 (a)).'
 )
 COLUMNS = (
     'width',
