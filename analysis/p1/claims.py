@@ -210,8 +210,10 @@ def list_answers(
     for (name, ending), rule, note in zip(endings.items(), rules, notes, strict=True):
         estimate = compare(f'unseen_{name}', *groups)
         sentence = f'{words} {ending}'
-        claim = Claim(f'{prefix}{name}', source, sentence, runs, estimate, rule)
-        claims.append(claim._replace(note=note, where=where))
+        address = f'{prefix}{name}'
+        claims.append(
+            Claim(address, source, sentence, runs, estimate, rule, where, note)
+        )
     return claims
 
 

@@ -125,7 +125,7 @@ def cut_edges(member: Member, solution: str) -> dict[str, float | str]:
         'needed': ', '.join(map(causal.name_edge, needed)),
         'route': name_route(needed),
     }
-    if cuts.mechanism_unchanged.isnull().any():
+    if not edge_sets.has_mechanism(member):
         return found
     return found | {
         'shown_edge_cut': cuts.unchanged[is_shown].max().item(),
@@ -147,8 +147,8 @@ def name_route(needed: list[Edge]) -> str:
     of_pair = [layer for layer, a, b in needed if a in anchors and b == 'last']
     to_anchors = [layer for layer, a, b in needed if a == 'key' and b in anchors]
     to_last = [layer for layer, a, b in needed if (a, b) == ('key', 'last')]
-    is_key_first = bool(of_pair and to_anchors) and min(to_anchors) < max(of_pair)
-    is_pair_first = bool(of_pair and to_last) and min(of_pair) < max(to_last)
+    is_key_first = any(key < pair for key in to_anchors for pair in of_pair)
+    is_pair_first = any(pair < key for pair in of_pair for key in to_last)
     if is_key_first and is_pair_first:
         return 'both'
     if is_key_first:

@@ -117,19 +117,13 @@ def at_small(
 
 
 def list_order(
-    family: str,
-    source: str,
-    words: str,
-    run: str,
-    source_at_large: str,
-    is_judged: bool = True,
+    family: str, source: str, words: str, run: str, source_at_large: str
 ) -> list[Claim]:
     """Which of sums and facts a model learns first, and what it knows in the end.
 
     Args:
       source_at_large: of the row that compares with a large initialization.
     """
-    rule = above(0, EARLIER) if is_judged else None
     slow, fast = 'moment_memory', 'moment_reasoning_train'
     return [
         Claim(
@@ -139,7 +133,7 @@ def list_order(
             'than that of memory.',
             (run,),
             lag(slow, fast),
-            rule,
+            above(0, EARLIER),
         ),
         Claim(
             f'{family}.lag_grows',
@@ -148,7 +142,7 @@ def list_order(
             'reasoning.',
             (run,),
             lag_grows(slow, fast),
-            rule,
+            above(0, EARLIER),
         ),
         Claim(
             f'{family}.sums_or_facts',
@@ -160,9 +154,7 @@ def list_order(
     ]
 
 
-def list_embeddings(
-    family: str, source: str, words: str, run: str, is_judged: bool = True
-) -> list[Claim]:
+def list_embeddings(family: str, source: str, words: str, run: str) -> list[Claim]:
     """What the cosines of a model's anchors show before reasoning is learned."""
     names = ('rank correlation', 'untrained')
     return [
@@ -173,7 +165,7 @@ def list_embeddings(
             'falls with their distance, early.',
             (run,),
             at_small('order_early', 'order_untrained', names),
-            below(0, EARLIER) if is_judged else None,
+            below(0, EARLIER),
         ),
         Claim(
             f'{family}.memory_alike',
@@ -182,10 +174,23 @@ def list_embeddings(
             'reasoning anchors, early.',
             (run,),
             at_small('memory_cosine', 'reasoning_cosine', ('memory', 'reasoning')),
-            above(0, EARLIER) if is_judged else None,
-            note=AFTERWARDS if is_judged else '',
+            above(0, EARLIER),
+            note=AFTERWARDS,
         ),
     ]
+
+
+def list_own_size() -> list[Claim]:
+    """The rows of the Emb-MLP at P2's size, without rules: the rate is our guess."""
+    size, words = "P2's size", 'Emb-MLP, 100 of 1,000 epochs'
+    source = f'P2 Fig 3 B, {size}'
+    judged = [
+        *list_order('p2.fig03.emb_mlp_w200', source, words, OWN_SIZE, source),
+        *list_embeddings(
+            'p2.fig04.emb_mlp_w200', f'P2 Fig 4 A, {size}', words, OWN_SIZE
+        ),
+    ]
+    return [claim._replace(rule=None, note='') for claim in judged]
 
 
 def list_attention() -> list[Claim]:
@@ -302,21 +307,7 @@ CLAIMS = (
     *list_embeddings(
         'p2.fig04.emb_mlp', 'P2 Fig 4 A', 'Emb-MLP', 'memory_reasoning_emb_mlp'
     ),
-    *list_order(
-        'p2.fig03.emb_mlp_w200',
-        "P2 Fig 3 B, P2's size",
-        'Emb-MLP, 100 of 1,000 epochs',
-        OWN_SIZE,
-        "P2 Fig 3 B, P2's size",
-        is_judged=False,
-    ),
-    *list_embeddings(
-        'p2.fig04.emb_mlp_w200',
-        "P2 Fig 4 A, P2's size",
-        'Emb-MLP, 100 of 1,000 epochs',
-        OWN_SIZE,
-        is_judged=False,
-    ),
+    *list_own_size(),
     *list_embeddings(
         'p2.fig05.transformer', 'P2 Fig 5 A', 'Transformer', 'memory_reasoning'
     ),
