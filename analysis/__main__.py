@@ -45,7 +45,7 @@ def run_figure(words: list[str]) -> None:
 
 
 def run_claims(words: list[str]) -> None:
-    """Writes members.csv, verdicts.csv and verdicts.md of a paper."""
+    """Writes members.csv and verdicts.csv of a paper, and prints what they say."""
     parser = cli.Parser(prog='python -m analysis claims')
     parser.add_argument('paper', choices=figure.PACKAGES)
     source = parser.add_mutually_exclusive_group(required=True)
@@ -67,13 +67,9 @@ def run_claims(words: list[str]) -> None:
             raise
         line = f'{flags.members}: is no table of {flags.paper}: {error.args[0]}'
         raise UserError(line) from None
-    texts = {
-        'members.csv': format_csv(members),
-        'verdicts.csv': format_csv(table),
-        'verdicts.md': claims.format_markdown(table, package.INTRODUCTION),
-    }
-    for name, text in texts.items():
-        files.write_text(flags.out / name, text)
+    print(*claims.list_lines(table), claims.count_verdicts(table), sep='\n')
+    for name, rows in {'members.csv': members, 'verdicts.csv': table}.items():
+        files.write_text(flags.out / name, format_csv(rows))
         print(flags.out / name)
 
 

@@ -39,7 +39,7 @@ import pandas as pd
 from analysis import frame, spectra, stats
 from analysis.changes.crossings import Lag
 from analysis.members.columns import list_varying_axes, name_gamma
-from analysis.tables.text import format_table, list_records
+from analysis.tables.text import list_records
 from anchorjax.storage.reader import Run
 
 SEEDS = 12  # with fewer a claim is exploratory
@@ -83,20 +83,10 @@ TEXTS = (
     *('address', 'source', 'family', 'claim', 'run', 'kind', 'name', 'bound'),
     *('verdict', 'note'),
 )
-TITLES = {  # of the same as words
-    'address': 'address',
-    'source': 'paper',
-    'claim': 'claim',
-    'run': 'runs',
-    'number': 'all networks',
-    'n': 'seeds',
-    'null': 'null',
-    'converged': 'converged networks alone',
-    'p': 'p (Holm)',
-    'power': 'power',
-    'verdict': 'verdict',
-    'note': 'note',
-}
+WORDS = (  # what `write_words` gives of them
+    *('address', 'source', 'claim', 'run', 'number', 'n', 'null', 'converged'),
+    *('p', 'power', 'verdict', 'note'),
+)
 
 # Which members: {column: value}, beside a name that the tables print.
 Levels = Mapping[str, object]
@@ -586,17 +576,17 @@ def count_verdicts(table: pd.DataFrame) -> str:
     return ' · '.join(f'{name}: {counts[name]}' for name in names)
 
 
-def format_markdown(table: pd.DataFrame, introduction: str) -> str:
-    """The table as Markdown, below the counts of its verdicts and some words."""
-    words = write_words(table)
-    words['verdict'] = table.verdict.map(_format_verdict)
-    rows = words.values.tolist()
-    body = format_table(list(TITLES.values()), rows)
-    return f'{count_verdicts(table)}\n\n{introduction}\n\n{body}\n'
+def list_lines(table: pd.DataFrame) -> list[str]:
+    """Two lines for the terminal about every claim that has networks."""
+    lines = []
+    for row in list_records(table[table.n > 0]):
+        number, verdict = describe(row), row['verdict'] or 'exploratory'
+        lines.append(f'{row["claim"]}\n  {number} ({row["n"]} seeds): {verdict}')
+    return lines
 
 
 def write_words(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table as texts, with the columns of TITLES."""
+    """The rows of a table as texts, with the columns WORDS."""
     rows = []
     for row in list_records(table):
         converged = {name: row[f'converged_{name}'] for name in NUMBERS}
@@ -612,7 +602,7 @@ def write_words(table: pd.DataFrame) -> pd.DataFrame:
             'note': '; '.join(filter(None, (row['note'], *_list_missing(row)))),
         }
         rows.append(row | words)
-    return pd.DataFrame(rows, columns=list(TITLES))
+    return pd.DataFrame(rows, columns=list(WORDS))
 
 
 def _list_missing(row: Mapping[str, Any]) -> list[str]:
@@ -652,10 +642,6 @@ def describe_number(row: Mapping[str, Any], side: str = 'value') -> str:
     prefix = '' if side == 'value' else f'{side}_'
     mean = stats.Mean(row[side], row[f'{prefix}low'], row[f'{prefix}high'])
     return f'{row[f"{prefix}bound"]} {stats.format_mean(mean)}'.strip()
-
-
-def _format_verdict(verdict: str) -> str:
-    return f'**{verdict}**' if verdict else 'exploratory'
 
 
 def format_p_value(p: float) -> str:

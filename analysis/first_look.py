@@ -8,7 +8,6 @@ from analysis.drawing import style
 from analysis.figure import PACKAGES, import_claims, name_module
 from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
-from analysis.tables.text import list_records
 from anchorjax.errors import UserError, describe_failure
 from anchorjax.storage.reader import Run
 
@@ -122,9 +121,7 @@ def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
         except UserError as error:  # of another task than theirs, say: it is trained
             lines.append(f'no claims: {error}')
             continue
-        for row in list_records(table[table.n > 0]):
-            number, verdict = claims.describe(row), row['verdict'] or 'exploratory'
-            lines.append(f'{row["claim"]}\n  {number} ({row["n"]} seeds): {verdict}')
+        lines += claims.list_lines(table)
     others = [f'{path}={text}' for path, text in overrides.items() if path != SEEDS]
     if lines and others:
         name = run.folder.workdir.resolve().name

@@ -113,6 +113,10 @@ class Row:
         return f'{", ".join(groups)}: ' if len(groups) == 2 else ''
 
     @property
+    def address(self) -> str:
+        return self._row['address']
+
+    @property
     def claim(self) -> str:
         return self._row['claim']
 
@@ -132,6 +136,10 @@ class Row:
     @property
     def null(self) -> str:
         return write_number(self._row['null'])
+
+    @property
+    def power(self) -> str:
+        return write_number(self._row['power'])
 
     @property
     def p(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.claims import TITLES
+from analysis.claims import WORDS
 from analysis.members.member import Member
 from analysis.report import playground
 from analysis.report.subject import read_subject
@@ -140,7 +140,7 @@ def make_figure(name: str) -> dict[str, Any]:
 
 
 def make_claims() -> dict[str, Any]:
-    row = dict.fromkeys(TITLES, '0.4 [0.2, 0.6]') | {'verdict': 'holds', 'note': ''}
+    row = dict.fromkeys(WORDS, '0.4 [0.2, 0.6]') | {'verdict': 'holds', 'note': ''}
     row |= {'address': 'p1.fig02.composed', 'claim': 'More answers are composed.'}
     row['seeds_needed'] = 12
     return {
