@@ -336,11 +336,10 @@ class EvalSet(NamedTuple):
 def list_eval_sets(config: MemoryReasoningConfig) -> dict[str, EvalSet]:
     """The eval sets by name; without masked combinations there is no reasoning_test."""
     num_memory, num_trained = config.num_memory, config.num_trained
+    num_reasoning = num_trained - num_memory
     eval_sets = {
         'memory': EvalSet(0, num_memory, is_trained=True),
-        'reasoning_train': EvalSet(
-            num_memory, num_trained - num_memory, is_trained=True
-        ),
+        'reasoning_train': EvalSet(num_memory, num_reasoning, is_trained=True),
     }
     if config.masked:
         num_masked = len(config.masked)
@@ -355,9 +354,8 @@ def _draw_eval_set(
     i_B = jnp.arange(config.eval_examples)
     row_B = eval_set.first + i_B % eval_set.number
     if eval_set.is_trained:
-        round_B = (
-            i_B // eval_set.number
-        ) % config.num_per_combination  # again: no weight
+        # Where all have been asked, the first come again; they have no weight.
+        round_B = i_B // eval_set.number % config.num_per_combination
         number_B = round_B * config.num_trained + row_B
         return draw_sequences(config, data.key, row_B, number_B)
     new_key = jax.random.fold_in(data.key, config.num_examples)
