@@ -46,8 +46,8 @@ class OptimizerConfig:
     b2: Momentum = 0.999  # of the mean squared gradient
     eps: Positive = 1e-8  # added to the root of the mean squared gradient
     clip_norm: Positive = 1.0  # largest gradient norm, over all parameters
-    # Of the rate over the steps: warm-up and cosine, warm-up and a drop (P4), or none;
-    # see training/optimizers.py.
+    # Of the rate over the steps: warm-up and cosine (P1 to P3), warm-up and a drop
+    # (PAPERS 1.3), or none (P4); see training/optimizers.py.
     shape: Literal['warmup_cosine', 'warmup_drop', 'constant'] = 'warmup_cosine'
     warmup_steps: Steps = 10 * P1_EPOCH  # from `floor` to the rate, linearly
     schedule_steps: Steps = 0  # its length with the warm-up; 0: train.num_steps

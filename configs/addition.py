@@ -18,8 +18,9 @@ fine_tune  GPT-2 from its        as gpt2; a softmax over the 13     decay 0, .01
 
 The paper compares gamma 0.5 and decay 0.01 (1.2 % of the square) with gamma 0.7 and
 decay 0.5 (99.6 %): two changes at once (PAPERS 1.6). The corners separate them. At
-width 64 both gammas start larger than 0.5 does at P1's 400, like 0.35 and 0.49. The
-eval set `test` is the square, `seen_heldout` are pairs outside it that were kept out.
+width 64 both gammas start larger than 0.5 does at P1's 400, like 0.35 and 0.49. Small
+networks have d_k = d and an MLP of 4 d, where P1's model has d / 2 and 3 d. The eval
+set `test` is the square, `seen_heldout` are pairs outside it that were kept out.
 The paper does not state how it writes numbers (DATASETS 5), nor how it trains. The
 preset gpt2 has the paper's gammas and decays (28.2 % and 99.6 %), every matrix drawn by
 its true fan-in, and the rate of P1's code for other tasks (PAPERS 1.6). fine_tune
@@ -27,7 +28,7 @@ starts from GPT-2 small in Hugging Face's safetensors, models/gpt2/model.safeten
 the file of --config.model.start (the paper has 88.9, 94.3 and 99.2 %). Both need a GPU.
 Only the default has been run (14 minutes for three seeds, on two shared cores): of the
 square, a large initialization with weak decay answers 0.22 to 0.90, a small one with
-strong decay 0.95 to 1.00 (RESULTS.md).
+strong decay 0.95 to 1.00 (analysis/gallery/text_tasks/members.csv).
 """
 
 from anchorjax import config

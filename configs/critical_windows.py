@@ -35,12 +35,14 @@ the whole budget would then shrink the weights by 6 %, and a lambda of 1e-3 does
 nothing: the preset `static` has that value, too. All other presets take lambda as the
 decay of one step, without eta: weight_decay = lambda / eta.
 
-Unknown, and what we take: gradients are not clipped; eps 1e-8; no biases but that of
-the output, which starts at 0; embeddings start with gamma / sqrt(width); everything but
-embeddings decays; the gammas of E1, and some of its decays; whether lambda has eta in
-it in E11 (SGD) and E4, and gamma in E4. E4's printed lambda, 0.01, does nothing here if
-eta is in it, and 3e-3 a step already keeps the train loss above 1, so `grokking` has
-1.5e-3 a step, chosen on seeds 100 and 101; `paper_grokking` has 0.01 a step.
+Unknown, and what we take: a constant rate; gradients are not clipped; eps 1e-8; no
+biases but that of the output, which starts at 0; embeddings start with gamma /
+sqrt(width); everything but embeddings decays; the gammas of E1, and some of its decays;
+whether lambda has eta in it in E11 (SGD) and E4; of E4 gamma, rate, batch and length;
+where the narrow windows of E2b lie. E4's printed lambda, 0.01, does nothing here if eta
+is in it, and 3e-3 a step already keeps the train loss above 1, so `grokking` has 1.5e-3
+a step, chosen on seeds 100 and 101; `paper_grokking` has 0.01 a step. Of P4's 21 starts
+of a window, 0 to 6,000, `paper_onset` has 11.
 
 `scan` has both readings of lambda 5e-3 (0.005 with eta in it; 50 without) and one
 between (0.5), batch 32 and 4,000 steps of 3e-4, where the paper has 128 and 12,000 of
@@ -145,7 +147,7 @@ def _static(c: ConfigDict, is_paper: bool) -> None:
 
 
 def _onset(c: ConfigDict, is_paper: bool) -> None:
-    """Starts from 0 to T / 50, as in E7, then to T / 5."""
+    """Starts from 0 to T / 20, as in E7, then to T / 5; E6 goes to 0.3 T."""
     c.grid.decay_window = _place_quarters(c, (0.0, 0.01, 0.02, 0.05, 0.1, 0.2))
     c.grid.seed = _SEEDS[:6]
     if is_paper:

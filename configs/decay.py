@@ -20,6 +20,10 @@ The sum of rate x decay over training, which says how far decay shrinks a weight
 at the default's decay of 1 and 1.6 at P3's, whose rate starts and ends at 1e-5; so
 0.3 here, with 0.9, is nearest to P3's 1, and only just. What was expected of the
 presets, and what came out, is in analysis/gallery/log/predictions_p3.md.
+
+The default's gammas start at width 64 like 0.19, 0.45, 0.64 and 0.84 at P3's 640, where
+P3 has 0.4 to 0.8. The presets that two cores train have d_k = d, where P1 has d / 2,
+and a rate that starts and ends at 0, where the papers' do at 1e-5.
 """
 
 from anchorjax import config

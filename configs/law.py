@@ -23,6 +23,9 @@ short_<exception>        16        all combinations of four factors    5 to 10 m
 wide_<exception>         6         six of the short settings with      16 min
   _a<anchors>_r4_d<decay>          width 128 for 64
 
+All have d_k = d, where P1 has d / 2, and a rate that starts and ends at 0, where P1's
+does at 1e-5.
+
 Within the squares and within the short settings every factor is varied with the others
 fixed, so each effect has matched pairs, and no interaction of two factors is confounded
 with a third. Costs are of 2 cores. The results are in RESULTS.md, "When does a network

@@ -12,6 +12,7 @@ paper      the same         P1 varies no number of examples: 1 % to    30 networ
 The smallest data set asks 303 of the 2,160 questions (pair, position and key) that can
 be trained; P1's 900,000 hold every question many times, with other noise. Any sweep of
 the anchor task with snapshots can be read as well, e.g. that of configs/law.py:anchors.
+The default has d_k = d, where P1 has d / 2, and a rate that starts and ends at 0.
 """
 
 from anchorjax import config

@@ -33,7 +33,11 @@ At width 64 the gammas 0.3, 0.5 and 0.8 start like 0.24, 0.39 and 0.63 at P2's 2
 Unknown of the paper, and what we take (PAPERS 2.1, 2.2): rate 1e-4, within the range of
 its ablation; warm-up of a tenth, then a cosine; decay 0.01; d_k = d_m; d_f = 3 d_m, or
 2 d_m in the Emb-MLP; ReLU with post-norm in the transformer, tanh in the two models of
-the theory; whether the groups and the two memory tasks of Fig 8 share a data set.
+the theory; whether the groups and the two memory tasks of Fig 8 share a data set;
+positions and an output bias as in P1. P2 writes std = d1^-gamma for a matrix d1 x d2.
+Read literally, that is 161^-gamma for the embedding; we take its width, as P1's code
+does, so that at gamma 0.8 it starts 2.1 times as large at width 64, and 0.84 times at
+P2's 200.
 
 An Emb-MLP cannot see the order of the anchors, but P2's memory labels depend on it: the
 best answer to a pair of different anchors is one of two labels. That limits it to an

@@ -8,8 +8,9 @@ paper_30  Fig 2 at depth 2, 30 of 210 epochs (phase.py)         54: not run; 17 
 full      gamma 0.5 and 0.8, rate 2e-4, all 210 epochs          2 (PAPERS 1.7)
 depths    gamma 0.5 and 0.8 at depth 3 to 6, 30 epochs          8
 
-With the cosine schedule, which is the published one. Products are TF32: on a GPU that
-is several times faster than float32, and the official runs did not need more.
+With the cosine schedule, which is the published one. The rate 2e-4 is that of the
+official runs (PAPERS 1.7); P1's text has 2.5e-4. Products are TF32: on a GPU that is
+several times faster than float32. Which precision the official runs had is not known.
 """
 
 import pathlib

@@ -12,8 +12,9 @@ two_layers  Fig 2, from middle   width 64, depth 2, rate 4e-3,      8 minutes
             initializations
 laptop      Fig 2, 9 tokens      width 64; 30 of 210 epochs; P1's   70 minutes
                                  standard deviations of gamma 0.5
-                                 and 0.8; rate and decay that go
-                                 with the width
+                                 and 0.8 where d_in is the width;
+                                 rate and decay that go with the
+                                 width
 width_64    Fig 2, 9 tokens:     width 64 as laptop, TF32; seven     84 networks: 8
             gamma and depth      gammas, depths 2 to 5; 24 epochs    minutes on an H100
 half_width  Fig 2, 9 tokens      width 200; 24 of 210 epochs        5 hours
@@ -25,19 +26,23 @@ noise       what noise after     like anchors, the exception        7 minutes
 attention   gamma of W_Q and     like anchors, eight of them;       5 minutes
             W_K alone (ours)     gamma 0.6, W_Q and W_K at 0.6 or
                                  -0.2
-paper       Fig 2 (a, b)         nothing known; the range of        1,782 networks:
-                                 gamma is inferred                  a machine with GPUs
+paper       Fig 2 (a, b)         the key split is the code's, not   1,782 networks:
+                                 the text's (PAPERS quirk 1); the   a machine with GPUs
+                                 range of gamma is inferred
 paper_30    Fig 2, depth 2       stopped after 30 of 210 epochs     54 networks: a GPU
                                  (PAPERS 1.7); 3 of the 9 rates
 p3          P3 Fig 3, (3, 4) and evaluated every 5 epochs, where    108 networks of 10
             (4, 3) both unseen   P3's score is the largest of all   layers: GPUs
-                                 epochs
+                                 epochs; no stop at a loss of 1e-7
 
 Expected of the default: at gamma 0.84 (0.49 at width 400) symmetric answers; from there
 to 2.04 (1.18) composed answers rise and symmetric ones fall, by 0.4 or more in the mean
 over depths. It cannot show P1 Fig 5 (a, b): with so much decay W_Q has few directions
 at every gamma. What fresh seeds gave, of this and of all other presets: RESULTS.md and
 analysis/gallery.
+
+Presets of four tokens have d_k = d, where P1 has d / 2, and a rate that starts and ends
+at 0, where P1's does at 1e-5.
 """
 
 from anchorjax import config
@@ -149,7 +154,11 @@ def _paper_30(c: ConfigDict) -> None:
 
 
 def _laptop(c: ConfigDict) -> None:
-    """P1's pair at width 64: the same std, d_k / d, rate * d and rate * decay."""
+    """P1's pair at width 64: the same d_k / d, rate * d and rate * decay.
+
+    The std of matrices with d_in = d is the same, too. With this gamma W_O starts 1.17
+    and 1.29 times as large as at P1's width, W_out 0.79 and 0.69 times.
+    """
     _paper_30(c)
     c.model.width = 64
     c.model.head_dim = 32

@@ -3,8 +3,8 @@
 A sequence holds a number x and a pair of anchors; each anchor is a function, and the
 answer is g(g(x; a1); a2). The pairs (3, 4) and (4, 3) are never trained. Does a network
 answer (4, 3) by composing what it knows of 3 and of 4? That depends on the standard
-deviation of its initial weights, d_in^-gamma (Zhang et al., NeurIPS 2024): a larger
-gamma is a smaller initialization.
+deviation of its initial weights, d_in^-gamma (Zhang et al., NeurIPS 2024; there (3, 4)
+is trained, on another answer): a larger gamma is a smaller initialization.
 
 One jitted function trains a whole grid of networks, gamma x seed, side by side:
 

@@ -3,7 +3,7 @@
 P1 Fig 3 (a, c) reads two mechanisms off one sequence:
 
   symmetric    layer 1: both anchors → last token    layer 2: key → last token
-  composed  layer 1: key → both anchors           layer 2: anchors → last token
+  composed     layer 1: key → both anchors           layer 2: anchors → last token
 
 Here the same flows are also averaged over many sequences, beside those of attention
 that chooses nothing and of the same network before training. `analysis/p1/causal.py`

@@ -38,7 +38,8 @@ class EmbMLP(nn.Module):
     """tokens [B, T] -> Activations; a position reads the tokens up to it.
 
     Every parameter starts with std = d_in ** -gamma. For the embedding, d_in is its
-    width, as in all models here (PAPERS 1.2).
+    width, as in all models here (PAPERS 1.2). P2's rule, read literally, would take the
+    number of tokens (PAPERS 2.1).
     """
 
     config: EmbMLPConfig

@@ -323,7 +323,10 @@ def activate(name: Activation, x: jax.Array) -> jax.Array:
 
 
 def attention_weights(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
-    """softmax(mask(Q K^T / sqrt(d_k))) with a causal mask, [B, H, T, T] (P1 App A)."""
+    """softmax(mask(Q K^T / sqrt(d_k))) with a causal mask, [B, H, T, T] (P1 App A).
+
+    P1's code masks the token 0 as well, which none of its sequences has.
+    """
     batch, length, heads, head_dim = Q_BTHK.shape
     Q, K = _heads_first(Q_BTHK), _heads_first(K_BTHK)
     scores = score_keys(Q, K) / head_dim**0.5

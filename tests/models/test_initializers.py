@@ -1,4 +1,4 @@
-"""Every tensor starts with the documented std; gamma scales it (P1 3.3; PAPERS 1.2)."""
+"""Every tensor starts with the std that is written down (P1 App A; PAPERS 1.2)."""
 
 from typing import Any
 
