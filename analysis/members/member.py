@@ -228,6 +228,17 @@ def mark_scored(targets: ArrayLike, weights: ArrayLike | None) -> np.ndarray:
     return np.ones_like(targets, bool) if weights is None else np.asarray(weights) > 0
 
 
+def read_eval_set(
+    config: tasks.TaskConfig, seed: int, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(tokens [B, T], right targets [B, Q], which are scored) of one eval set."""
+    eval_sets = draw_eval_sets(config, seed)
+    p = config.make().eval_set_names.index(name)
+    targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
+    is_scored_PBQ = mark_scored(targets_PBQ, eval_sets.weights_PBQ)
+    return np.asarray(eval_sets.tokens_PBT)[p], targets_PBQ[p], is_scored_PBQ[p]
+
+
 def draw_training(config: tasks.TaskConfig, seed: int) -> Iterator[tasks.Batch]:
     """All training examples of a seed, as numpy arrays, in parts."""
     total, draw_batch = config.make().num_train, _compile_batch(config)

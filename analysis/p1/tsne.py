@@ -19,6 +19,7 @@ import matplotlib
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
@@ -246,9 +247,8 @@ def _draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
     )
 
 
-def _make_dot(colour_4: np.ndarray, label: str) -> Line2D:
-    red, green, blue, alpha = colour_4
-    colour = (red, green, blue, alpha)
+def _make_dot(rgba: np.ndarray, label: str) -> Line2D:
+    colour = to_hex(rgba)
     return Line2D([], [], marker='o', ls='', ms=4, color=colour, label=label)
 
 
