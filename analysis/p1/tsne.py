@@ -19,7 +19,6 @@ import matplotlib
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
@@ -248,8 +247,7 @@ def _draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
 
 
 def _make_dot(rgba: np.ndarray, label: str) -> Line2D:
-    colour = to_hex(rgba)
-    return Line2D([], [], marker='o', ls='', ms=4, color=colour, label=label)
+    return Line2D([], [], marker='o', ls='', ms=4, color=tuple(rgba), label=label)
 
 
 def _draw_bars(axis: Axes, result: xr.Dataset) -> None:

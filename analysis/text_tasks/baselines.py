@@ -43,9 +43,9 @@ def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]
         known.update(_join_texts(*map(np.asarray, batch[:2])))
     table, constant = {}, {}
     for eval_set in config.make().eval_set_names:
-        tokens_BT, *answers = read_eval_set(config, seed, eval_set)
-        table[eval_set] = _look_up(tokens_BT, *answers, known)
-        constant[eval_set] = _repeat_one_answer(*answers)
+        tokens_BT, targets_BQ, is_scored_BQ = read_eval_set(config, seed, eval_set)
+        table[eval_set] = _look_up(tokens_BT, targets_BQ, is_scored_BQ, known)
+        constant[eval_set] = _repeat_one_answer(targets_BQ, is_scored_BQ)
     scores = {'table': table, 'constant': constant}
     if isinstance(config, addition.AdditionConfig):
         scores['unordered'] = _look_up_unordered(config, seed)
