@@ -125,10 +125,9 @@ def member_of(run: Run, step: int | str = 'last', **point: Any) -> Member:
     experiment = run.experiment_of(**point)
     complete = complete_point(run, point)
     _require_not_diverged(run, complete)
-    steps = run.steps(**point)
-    if step == 'last' and steps:
-        step = steps[-1]
     params = run.params(step, **point)
+    if step == 'last':
+        step = run.steps(**point)[-1]
     return Member(experiment, params, complete, int(step), run)
 
 
