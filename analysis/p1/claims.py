@@ -106,8 +106,8 @@ MIDDLE_64 = Group('γ 0.7', {'gamma': 0.7})
 LAST_64 = Group('γ 1.7', {'gamma': 1.7})
 at = partial(at_gamma, width=64)
 FOUR_ANCHORS = {'num_anchors': 4}
-SMALL_64 = at(1.0, **FOUR_ANCHORS)
-LARGE_64 = at(0.2, **FOUR_ANCHORS)
+SMALL_FOUR = at(1.0, **FOUR_ANCHORS)
+LARGE_FOUR = at(0.2, **FOUR_ANCHORS)
 FEWEST = Group('400 examples', {'gamma': 1.3, 'num_examples': 400})
 MOST = Group('40,000 examples', {'gamma': 1.3, 'num_examples': 40_000})
 KNOWN = 0.9  # of the trained questions: the data are learned
@@ -304,14 +304,14 @@ CLAIMS = (
         'P1 Sec 5',
         'Small initialization: composed anchors explain the answers to unseen pairs.',
         ('law_anchors',),
-        level('unseen_as_composed', SMALL_64),
+        level('unseen_as_composed', SMALL_FOUR),
     ),
     Claim(
         'p1.sec05.w64_d2.symmetric',
         'P1 Sec 5',
         'Large initialization: one function an unordered pair explains them.',
         ('law_anchors',),
-        level('unseen_as_reverse', LARGE_64),
+        level('unseen_as_reverse', LARGE_FOUR),
     ),
     Claim(
         'p1.slides.w64_d2.heldout_large',
@@ -319,7 +319,7 @@ CLAIMS = (
         'Large initialization: from memory to inference; few held-out answers are '
         'functions of the pair when 0.9 of the data are known.',
         ('law_anchors',),
-        level('heldout_when_known', LARGE_64),
+        level('heldout_when_known', LARGE_FOUR),
     ),
     Claim(
         'p1.slides.w64_d2.heldout_small',
@@ -327,7 +327,7 @@ CLAIMS = (
         'Small initialization: inference at once; most held-out answers are functions '
         'of the pair when 0.9 of the data are known.',
         ('law_anchors',),
-        level('heldout_when_known', SMALL_64),
+        level('heldout_when_known', SMALL_FOUR),
     ),
     Claim(
         'p1.slides.w64_d2.examples',
