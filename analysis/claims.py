@@ -111,10 +111,6 @@ class Rule(NamedTuple):
     high: float = np.inf
     seeds: int = SEEDS  # that it takes at least
 
-    @property
-    def borders(self) -> np.ndarray:
-        return np.array([self.low, self.high])
-
 
 def above(border: float, seeds: int = SEEDS) -> Rule:
     return Rule(low=border, seeds=seeds)
@@ -195,17 +191,14 @@ def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 
 
 def average_null(members: pd.DataFrame, column: str) -> float:
-    """What a network scores in a column that does not compose, if the table knows it.
-
-    It is in the column `null_COLUMN`.
-    """
+    """`null_COLUMN`: what a network scores that does not compose; NaN: not known."""
     name = f'null_{column}'
     return members[name].mean() if name in members else np.nan
 
 
-def average(members: pd.DataFrame, column: str) -> pd.Series:
+def average(members: pd.DataFrame, column: str, statistic: str = 'mean') -> pd.Series:
     """The mean of a column by seed; seeds whose value is not known are left out."""
-    return members.groupby('seed')[column].mean().dropna()
+    return members.groupby('seed')[column].agg(statistic).dropna()
 
 
 def level(
@@ -267,10 +260,10 @@ def select_pairs(
     """
     axes = list_varying_axes(members.drop(columns='run', errors='ignore'))
     keys = ['seed', *(axis for axis in axes if axis not in {*first, *second})]
-    groups = [select(members, levels) for levels in (first, second)]
-    settings = [pd.MultiIndex.from_frame(group[keys].astype(str)) for group in groups]
-    is_paired = settings[0].isin(settings[1]), settings[1].isin(settings[0])
-    return groups[0][is_paired[0]], groups[1][is_paired[1]]
+    ones, others = select(members, first), select(members, second)
+    of_ones = pd.MultiIndex.from_frame(ones[keys].astype(str))
+    of_others = pd.MultiIndex.from_frame(others[keys].astype(str))
+    return ones[of_ones.isin(of_others)], others[of_others.isin(of_ones)]
 
 
 class Pairs(NamedTuple):
@@ -283,33 +276,46 @@ class Pairs(NamedTuple):
 
 
 def pair(
-    members: pd.DataFrame, first: tuple[str, Levels], second: tuple[str, Levels]
+    members: pd.DataFrame,
+    first: tuple[str, Levels],
+    second: tuple[str, Levels],
+    statistic: str = 'mean',
 ) -> Pairs:
     """A column of some members beside a column of others, or of the same.
 
     Args:
       first, second: the column, and which members. Those whose number is not known are
         left out without being counted.
+      statistic: over the networks of a seed.
     """
     (first_column, first_levels), (second_column, second_levels) = first, second
     known = members.dropna(subset=[first_column, second_column])
-    groups = select_pairs(known, first_levels, second_levels)
-    everyone = [len(select(known, levels)) for levels in (first_levels, second_levels)]
+    everyone = len(select(known, first_levels)) + len(select(known, second_levels))
+    ones, others = select_pairs(known, first_levels, second_levels)
     return Pairs(
-        average(groups[0], first_column),
-        average(groups[1], second_column),
-        sum(everyone) - sum(map(len, groups)),
-        average_null(pd.concat(groups), first_column),
+        average(ones, first_column, statistic),
+        average(others, second_column, statistic),
+        left_out=everyone - len(ones) - len(others),
+        null=average_null(pd.concat([ones, others]), first_column),
     )
 
 
 def difference(
-    column: str, first: Group, second: Group, possible: stats.Possible = stats.SHARE
+    column: str,
+    first: Group,
+    second: Group,
+    possible: stats.Possible = stats.SHARE,
+    statistic: str = 'mean',
 ) -> Estimator:
-    """The first group less the second, of networks that are partners."""
+    """The first group less the second, of networks that are partners.
+
+    Args:
+      statistic: over the networks of a seed; 'max' over its rates in P1 Sec 4.
+    """
 
     def estimate(members: pd.DataFrame) -> Estimate:
-        pairs = pair(members, (column, first.levels), (column, second.levels))
+        groups = (column, first.levels), (column, second.levels)
+        pairs = pair(members, *groups, statistic)
         return subtract(pairs, (first.name, second.name), possible)
 
     return estimate
@@ -405,7 +411,7 @@ def compare_moments(found: Lag, slow: str, fast: str) -> Estimate:
 
 def find_named(package: ModuleType, run: Run) -> list[Claim]:
     """The claims of a package that are about runs of this name."""
-    name = _name_run(run)
+    name = name_run(run)
     return [claim for claim in package.CLAIMS if name in claim.runs]
 
 
@@ -417,11 +423,11 @@ def tabulate_run(
     Raises:
       UserError: it has none that a claim can count.
     """
-    return tabulate(claims, frame.collect({_name_run(run): run}, package.tabulate))
+    return tabulate(claims, frame.collect({name_run(run): run}, package.tabulate))
 
 
-def _name_run(run: Run) -> str:
-    """The folder's name; claims refer to runs by it."""
+def name_run(run: Run) -> str:
+    """The folder's own name, by which claims refer to the run, not that of a link."""
     return run.folder.workdir.resolve().name
 
 
@@ -509,9 +515,10 @@ def judge(
     p_values = np.full(len(claims), np.nan)
     for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
         if claim.rule is not None and len(found.values) >= claim.rule.seeds:
-            p_values[i] = stats.p_value(
-                found.values, _nearest_border(claim.rule, found)
-            )
+            # The border that the mean is nearest to: the one whose test decides.
+            borders = np.array([claim.rule.low, claim.rule.high])
+            border = borders[np.abs(borders - found.values.mean()).argmin()]
+            p_values[i] = stats.p_value(found.values, border)
     families = pd.Series([claim.family for claim in claims], dtype=str)
     by_family = pd.Series(p_values).groupby(families)
     corrected = by_family.transform(stats.holm).to_numpy(float)
@@ -561,12 +568,6 @@ def _conclude(rule: Rule | None, found: Estimate, p: float) -> str:
     if is_direction and is_reverse and stats.p_value(found.values, 0) < P_VALUE:
         return OPPOSITE
     return FAILS
-
-
-def _nearest_border(rule: Rule, found: Estimate) -> float:
-    """The border that the mean is nearest to: the one whose test decides."""
-    borders = rule.borders
-    return borders[np.abs(borders - found.values.mean()).argmin()]
 
 
 def count_verdicts(table: pd.DataFrame) -> str:

@@ -124,8 +124,6 @@ def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
         lines += claims.list_lines(table)
     others = [f'{path}={text}' for path, text in overrides.items() if path != SEEDS]
     if lines and others:
-        name = run.folder.workdir.resolve().name
-        lines.insert(
-            0, f'claims about runs named {name}; here with {", ".join(others)}'
-        )
+        named = f'claims about runs named {claims.name_run(run)}'
+        lines.insert(0, f'{named}; here with {", ".join(others)}')
     return lines

@@ -67,6 +67,11 @@ def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
     return members.copy()
 
 
+def mark_usable(run: Run) -> pd.DataFrame:
+    """All members, with `usable`: those of `list_usable`, and UserError as there."""
+    return run.members.assign(usable=run.members.index.isin(list_usable(run).index))
+
+
 def find_points(run: Run, members: pd.DataFrame) -> list[Point]:
     """The point of the sweep of every row of `list_usable`."""
     points = list_points(run)

@@ -87,7 +87,7 @@ def _list_rows(result: pd.DataFrame) -> list[pd.DataFrame]:
 def _name_row(row: pd.Series) -> str:
     where = ''
     if row.block != effects.ALL:
-        where = f'{law_members.name_block(row.block)}, '
+        where = f'{law_members.TITLES_OF_EXCEPTIONS[row.block]}, '
     levels = f'{FACTORS[row.factor].title}: {row.lower} → {row.upper}'
     return f'{levels}\n{where}{row.settings} settings'
 

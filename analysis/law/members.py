@@ -26,7 +26,11 @@ from anchorjax.tasks.anchors import AnchorsConfig
 from anchorjax.tasks.solution import classify_members
 
 TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'  # kinds of exception
-TITLES_OF_EXCEPTIONS = {TRAINED: 'exception trained', NONE: 'no exception'}
+TITLES_OF_EXCEPTIONS = {
+    TRAINED: 'exception trained',
+    BOTH_UNSEEN: BOTH_UNSEEN,
+    NONE: 'no exception',
+}
 
 
 class Factor(NamedTuple):
@@ -224,11 +228,6 @@ def list_blocks(members: pd.DataFrame) -> list[str]:
     """The kinds of exception that occur, in their order."""
     found = set(members.exception)
     return [level for level in FACTORS['exception'].levels if level in found]
-
-
-def name_block(block: str) -> str:
-    """'exception trained', 'both unseen', 'no exception'."""
-    return TITLES_OF_EXCEPTIONS.get(block, block)
 
 
 def name_gamma(gamma: float, widths: Iterable[int]) -> str:

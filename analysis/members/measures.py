@@ -9,9 +9,6 @@ training examples, of the parameters at the last step (`fit_loss` of the results
 
 from typing import NamedTuple
 
-import pandas as pd
-
-from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 
@@ -57,25 +54,6 @@ def list_measures(run: Run) -> list[Measure]:
     if task.is_language_modeling:
         return tokens + losses
     return answers if task.last_only else answers + tokens
-
-
-def count_members(run: Run) -> pd.DataFrame:
-    """`Run.members`, where these columns say which members count.
-
-    usable     trained and not diverged: these count
-    loss       the one that decides, nats
-    converged  as in the results (`cube.has_converged`)
-
-    Raises:
-      UserError: no member is usable.
-    """
-    members = run.members
-    members['usable'] = members.trained & (members.diverged < 0)
-    if not members.usable.any():
-        where = run.folder.workdir
-        raise UserError(f'{where}: no member is trained yet, or all have diverged')
-    members['loss'] = members.fit_loss
-    return members
 
 
 def describe_criterion(experiment: Experiment) -> str:

@@ -125,10 +125,9 @@ def member_of(run: Run, step: int | str = 'last', **point: Any) -> Member:
     experiment = run.experiment_of(**point)
     complete = complete_point(run, point)
     _require_not_diverged(run, complete)
-    steps = run.steps(**point)
-    if step == 'last' and steps:
-        step = steps[-1]
     params = run.params(step, **point)
+    if step == 'last':
+        step = run.steps(**point)[-1]
     return Member(experiment, params, complete, int(step), run)
 
 
@@ -226,6 +225,17 @@ def draw_eval_sets(config: tasks.TaskConfig, seed: int) -> tasks.EvalSets:
 def mark_scored(targets: ArrayLike, weights: ArrayLike | None) -> np.ndarray:
     """Which targets of a batch, or of eval sets, are scored: without weights all."""
     return np.ones_like(targets, bool) if weights is None else np.asarray(weights) > 0
+
+
+def read_eval_set(
+    config: tasks.TaskConfig, seed: int, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(tokens [B, T], right targets [B, Q], which are scored) of one eval set."""
+    eval_sets = draw_eval_sets(config, seed)
+    p = config.make().eval_set_names.index(name)
+    targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
+    is_scored_PBQ = mark_scored(targets_PBQ, eval_sets.weights_PBQ)
+    return np.asarray(eval_sets.tokens_PBT)[p], targets_PBQ[p], is_scored_PBQ[p]
 
 
 def draw_training(config: tasks.TaskConfig, seed: int) -> Iterator[tasks.Batch]:

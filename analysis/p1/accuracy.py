@@ -17,12 +17,7 @@ from matplotlib.axes import Axes
 from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
-from analysis.members.measures import (
-    LOSS,
-    count_members,
-    describe_criterion,
-    list_measures,
-)
+from analysis.members.measures import LOSS, describe_criterion, list_measures
 from analysis.members.selection import choose_axis
 from anchorjax.storage.reader import Run
 
@@ -49,7 +44,7 @@ def compute(run: Run) -> pd.DataFrame:
     Raises:
       UserError: no member is trained yet, or all have diverged.
     """
-    members = count_members(run)
+    members = frame.mark_usable(run)
     axis = choose_axis(run.experiment.axes)
     members['setting'] = frame.name_settings(run, members, (axis, 'seed'))
     rows = []

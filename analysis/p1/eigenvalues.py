@@ -106,6 +106,7 @@ def compute(
         followed = gammas[-1]
     if followed not in gammas:
         raise UserError(f'eigenvalues: gamma = {followed:g}: must be one of {gammas}')
+    members = [member_of(run, step, gamma=gamma, **rest) for gamma in gammas]
     followed_point = complete_point(run, rest | {'gamma': followed})
     steps = run.steps(**followed_point)
     if len(steps) < 2:
@@ -116,7 +117,6 @@ def compute(
         evolution.append(covariance_spectrum(read_used(member, matrix)))
     evolution_SI = np.stack(evolution)
     rises = find_rises(np.array(steps), evolution_SI[:, :leading])
-    members = [member_of(run, step, gamma=gamma, **rest) for gamma in gammas]
     measured = [measure_matrix(member, matrix) for member in members]
     by_gamma = xr.concat(measured, pd.Index(gammas, name='gamma'))
     if len(gammas) == 1:

@@ -246,10 +246,8 @@ def _draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
     )
 
 
-def _make_dot(colour_4: np.ndarray, label: str) -> Line2D:
-    red, green, blue, alpha = colour_4
-    colour = (red, green, blue, alpha)
-    return Line2D([], [], marker='o', ls='', ms=4, color=colour, label=label)
+def _make_dot(rgba: np.ndarray, label: str) -> Line2D:
+    return Line2D([], [], marker='o', ls='', ms=4, color=tuple(rgba), label=label)
 
 
 def _draw_bars(axis: Axes, result: xr.Dataset) -> None:

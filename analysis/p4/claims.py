@@ -167,8 +167,7 @@ def lag(first: Group, second: Group) -> Estimator:
     def estimate(table: pd.DataFrame) -> Estimate:
         last = table.num_steps.max()
         table = table.fillna({'moment': np.inf})
-        groups = [('moment', group.levels) for group in (first, second)]
-        pairs = pair(table, *groups)
+        pairs = pair(table, ('moment', first.levels), ('moment', second.levels))
         found = compare_crossings(pairs.first, pairs.second, last)
         return compare_moments(found, first.name, second.name)
 

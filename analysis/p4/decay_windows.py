@@ -86,13 +86,15 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [2, 1 + cell]: bars and values above, train loss and curves below."""
     bars, losses = axes[:, 0]
     _draw_bars(bars, result)
+    rows = range(result.sizes['window'])
     for c, name in enumerate(result.cell.values):
         above, below = axes[:, 1 + c]
         cell = result.isel(cell=c)
         is_single = result.sizes['cell'] == 1
         _draw_dots(losses, cell.train_loss, _DOT if is_single else f'C{c}', name)
         _draw_dots(above, cell.value, _DOT, name)
-        _draw_intervals(above, cell)
+        above.hlines(rows, cell.low, cell.high, color=_BAR, lw=1.5)
+        above.plot(cell['mean'], rows, 'o', color=_BAR, ms=4)
         above.set(title=name, yticks=[])
         if result.measure == 'accuracy':
             above.set_xlim(-0.03, 1.03)
@@ -135,12 +137,6 @@ def _draw_dots(axis: Axes, values: xr.DataArray, colour: str, name: str) -> None
     dots = {'color': colour, 'label': name, 'ms': 3, 'alpha': 0.7}
     axis.plot(values.values.ravel(), rows.values.ravel(), '.', **dots)
     axis.set_ylim(len(values) - 0.4, -0.6)
-
-
-def _draw_intervals(axis: Axes, cell: xr.Dataset) -> None:
-    rows = range(cell.sizes['window'])
-    axis.hlines(rows, cell.low, cell.high, color=_BAR, lw=1.5)
-    axis.plot(cell['mean'], rows, 'o', color=_BAR, ms=4)
 
 
 def _draw_curves(axis: Axes, cell: xr.Dataset) -> None:

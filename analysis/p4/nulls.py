@@ -7,7 +7,7 @@ training answers, and does not read the command.
 
 import numpy as np
 
-from analysis.members.member import draw_eval_sets, draw_training, mark_scored
+from analysis.members.member import draw_training, mark_scored, read_eval_set
 from anchorjax.caching import cache
 from anchorjax.tasks import Batch, TaskConfig
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
@@ -31,12 +31,8 @@ def _score_bigrams(config: TaskConfig, seed: int) -> float:
         count_VV += count_bigrams(batch, task.vocab)
     # Of equals the first; 0 after a token that no scored one follows.
     guess_V = count_VV.argmax(-1)
-
-    eval_sets = draw_eval_sets(config, seed)
-    p = task.eval_set_names.index('test')
-    targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
-    is_scored_BQ = mark_scored(targets_PBQ, eval_sets.weights_PBQ)[p]
-    is_right_BQ = guess_V[eval_sets.tokens_PBT[p]] == targets_PBQ[p]
+    tokens_BT, targets_BQ, is_scored_BQ = read_eval_set(config, seed, 'test')
+    is_right_BQ = guess_V[tokens_BT] == targets_BQ
     return float(is_right_BQ[is_scored_BQ].mean())
 
 

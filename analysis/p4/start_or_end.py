@@ -101,7 +101,7 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     grid.set_title(f'{result.asked}, {result.gain.sizes["seed"]} seeds')
     losses.set_title('train loss (nats)')
     for row, name in enumerate(EFFECTS):
-        _draw_seeds(effects, row, result.gain.sel(effect=name))
+        _draw_seeds(effects, row, result.gain.sel(effect=name), stats.CHANGE)
         effects.text(0.02, row - 0.3, f'a later {name}', fontsize=6)
     effects.axvline(0, color='#BBBBBB', lw=0.6, zorder=0)
     effects.set(yticks=[], ylim=(1.5, -0.6), xlabel='difference of accuracies')
@@ -113,16 +113,18 @@ def _draw_pieces(axis: Axes, result: xr.Dataset) -> None:
     """Every seed of the windows of two pieces, and of none."""
     names = [name.replace(', ', '\n') for name in result.other.values]
     for row in range(len(names)):
-        _draw_seeds(axis, row, result.unseen_other[row])
+        _draw_seeds(axis, row, result.unseen_other[row], stats.SHARE)
     axis.set_yticks(range(len(names)), names, fontsize=6)
     axis.set(xlim=(-0.03, 1.03), ylim=(len(names) - 0.5, -0.5))
     axis.set(xlabel=f'accuracy on {result.asked}', title='in two pieces')
 
 
-def _draw_seeds(axis: Axes, row: int, values: xr.DataArray) -> None:
+def _draw_seeds(
+    axis: Axes, row: int, values: xr.DataArray, possible: stats.Possible
+) -> None:
     """A dot for every seed in a row, and their mean with its interval."""
     known = values.values[np.isfinite(values)]
-    found = stats.mean_interval(known, stats.SHARE)
+    found = stats.mean_interval(known, possible)
     axis.plot(known, np.full(len(known), row), '.', color='#777777', ms=4)
     axis.plot((found.low, found.high), (row, row), color='#0072B2', lw=2)
     axis.plot(found.mean, row, 'o', color='#0072B2', ms=5)

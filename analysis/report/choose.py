@@ -34,10 +34,7 @@ def choose_networks(subject: Subject) -> dict[str, Choice]:
     if place == places['symmetric']:
         member = subject.members.loc[place]
         is_composed = member.unseen_composed >= member.unseen_symmetric
-        if is_composed:
-            del places['symmetric']
-        else:
-            del places['composed']
+        del places['symmetric' if is_composed else 'composed']
     choices = {}
     for mapping, place in places.items():
         title = f'The most {mapping} network'

@@ -15,7 +15,7 @@ from anchorjax.storage.reader import Run
 
 # The papers with claims about a task; the first one, unless another names the run.
 PAPERS = {
-    'anchors': ('p1', 'p3'),
+    'anchors': ('p1', 'p3', 'law'),
     'memory_reasoning': ('p2',),
     'mixture': ('p2',),
     'anchor_permutations': ('p4',),
@@ -25,7 +25,7 @@ PAPERS = {
     'cogs': ('text_tasks',),
     'prontoqa': ('text_tasks',),
 }
-NAMES = {'text_tasks': 'P1 about its text tasks'}
+NAMES = {'text_tasks': 'P1 about its text tasks', 'law': 'our law'}
 MOST_RUNS = 12  # that the command names one by one
 
 

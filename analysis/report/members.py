@@ -73,11 +73,11 @@ def _describe_status(run: Run, row: pd.Series) -> str:
         return 'not trained'
     if row.converged:
         return 'trained'
-    return f'not converged ({DECIDING_LOSS} {row.loss:.2g})'
+    return f'not converged ({DECIDING_LOSS} {row.fit_loss:.2g})'
 
 
 def _list_numbers(subject: Subject, row: pd.Series) -> dict[str, Any]:
-    numbers = {DECIDING_LOSS: float(row.loss)}
+    numbers = {DECIDING_LOSS: float(row.fit_loss)}
     for one in subject.shown:
         numbers[one.long_label] = float(row[one.name])
     if 'unseen_within_1' in row:

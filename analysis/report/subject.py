@@ -4,13 +4,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from analysis.members.measures import (
-    AGREEMENT,
-    LOSS,
-    Measure,
-    count_members,
-    list_measures,
-)
+from analysis import frame
+from analysis.members.measures import AGREEMENT, LOSS, Measure, list_measures
 from analysis.members.point import Point, list_points
 from analysis.report.words import (
     TaskWords,
@@ -64,7 +59,7 @@ class Subject(NamedTuple):
     shown: list[Metric]  # what is measured
     tested: Metric  # the one of them that the task is about
     points: list[Point]  # of all members, in the order of the grid
-    members: pd.DataFrame  # `count_members`: a row per member, in the same order
+    members: pd.DataFrame  # `frame.mark_usable`: a row per member, in the same order
 
 
 def read_subject(run: Run) -> Subject:
@@ -73,7 +68,7 @@ def read_subject(run: Run) -> Subject:
     Raises:
       UserError: no member is trained yet, or all have diverged.
     """
-    members = count_members(run)
+    members = frame.mark_usable(run)
     words = find_words(run)
     unseen = describe_unseen_pair(run)
     if unseen is None:

@@ -12,11 +12,11 @@ conclusion the end of the right proof, compared with the query: all that a judge
 import jax
 import numpy as np
 
-from analysis.members.member import draw_eval_sets, draw_training, mark_scored
+from analysis.members.member import draw_training, read_eval_set
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.grid import DATA, random_key
-from anchorjax.tasks import EvalSets, TaskConfig, addition, prontoqa
+from anchorjax.tasks import TaskConfig, addition, prontoqa
 from anchorjax.tasks.prontoqa import shortcuts
 from anchorjax.tasks.prontoqa.sentences import Question
 from anchorjax.tasks.prontoqa.task import ProntoqaConfig
@@ -38,14 +38,14 @@ SHORTCUTS = {
 @numerics.pin()
 def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]]:
     """{baseline: {eval set: exact match}} for the data of a seed."""
-    eval_sets = draw_eval_sets(config, seed)
     known: set[bytes] = set()
     for batch in draw_training(config, seed):
         known.update(_join_texts(*map(np.asarray, batch[:2])))
     table, constant = {}, {}
-    for p, eval_set in enumerate(config.make().eval_set_names):
-        table[eval_set] = _look_up(eval_sets, p, known)
-        constant[eval_set] = _repeat_one_answer(eval_sets, p)
+    for eval_set in config.make().eval_set_names:
+        tokens_BT, targets_BQ, is_scored_BQ = read_eval_set(config, seed, eval_set)
+        table[eval_set] = _look_up(tokens_BT, targets_BQ, is_scored_BQ, known)
+        constant[eval_set] = _repeat_one_answer(targets_BQ, is_scored_BQ)
     scores = {'table': table, 'constant': constant}
     if isinstance(config, addition.AdditionConfig):
         scores['unordered'] = _look_up_unordered(config, seed)
@@ -65,15 +65,12 @@ def _join_texts(tokens_BT: np.ndarray, targets_BQ: np.ndarray) -> list[bytes]:
     return [text_L.tobytes() for text_L in text_BL.astype(np.int32)]
 
 
-def _read_answers(eval_sets: EvalSets, p: int) -> tuple[np.ndarray, np.ndarray]:
-    """(targets, which are scored) of an eval set, [B, Q] both."""
-    targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
-    return targets_PBQ[p], mark_scored(targets_PBQ, eval_sets.weights_PBQ)[p]
-
-
-def _look_up(eval_sets: EvalSets, p: int, known: set[bytes]) -> float:
-    tokens_BT = np.asarray(eval_sets.tokens_PBT)[p]
-    targets_BQ, is_scored_BQ = _read_answers(eval_sets, p)
+def _look_up(
+    tokens_BT: np.ndarray,
+    targets_BQ: np.ndarray,
+    is_scored_BQ: np.ndarray,
+    known: set[bytes],
+) -> float:
     is_real_B = is_scored_BQ.any(-1)
     texts = _join_texts(tokens_BT[is_real_B], targets_BQ[is_real_B])
     return float(np.mean([text in known for text in texts]))
@@ -96,8 +93,7 @@ def _look_up_unordered(config: addition.AdditionConfig, seed: int) -> dict[str, 
     return shares
 
 
-def _repeat_one_answer(eval_sets: EvalSets, p: int) -> float:
-    targets_BQ, is_scored_BQ = _read_answers(eval_sets, p)
+def _repeat_one_answer(targets_BQ: np.ndarray, is_scored_BQ: np.ndarray) -> float:
     is_real_B = is_scored_BQ.any(-1)
     # Answers begin at different positions, and so are moved to the left.
     order_BQ = np.argsort(~is_scored_BQ, axis=-1, kind='stable')

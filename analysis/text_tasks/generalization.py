@@ -192,6 +192,7 @@ def draw_cells(
         labels = [f'{size:,}' for size in sizes]
         axis.set_xticks(range(len(sizes)), labels, fontsize=6)
         axis.set_xlabel('training examples')
+    possible = stats.POSITIVE if column == 'steps' else stats.SHARE
     for shift, (cell, (colour, line)) in zip(shifts, styles.items(), strict=True):
         gamma, decay = cell
         is_cell = (members.gamma == gamma) & (members.weight_decay == decay)
@@ -200,7 +201,7 @@ def draw_cells(
         for is_converged, rows in of_cell.groupby('converged'):
             inside = colour if is_converged else 'none'
             axis.plot(rows.place, rows[column], 'o', ms=3, color=colour, mfc=inside)
-        found = stats.mean_intervals(of_cell.groupby('place')[column], stats.SHARE)
+        found = stats.mean_intervals(of_cell.groupby('place')[column], possible)
         axis.vlines(found.index, found.low, found.high, color=colour, lw=1)
         look = f'{line}_' if len(found) == 1 else line
         label = f'γ {gamma:g}, decay {decay:g}'

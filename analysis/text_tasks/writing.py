@@ -10,9 +10,8 @@ import numpy as np
 from analysis.members.member import (
     Member,
     compile_apply,
-    draw_eval_sets,
-    mark_scored,
     program_of,
+    read_eval_set,
 )
 from anchorjax.tasks.prontoqa.texts import COLON, END, FALSE, TRUE
 
@@ -32,12 +31,8 @@ class Written(NamedTuple):
 
 def let_write(member: Member, number: int) -> Written:
     """What a member writes after the first questions of the eval set."""
-    eval_sets = draw_eval_sets(member.experiment.task, member.point['seed'])
-    p = member.task.eval_set_names.index(EVAL_SET)
-    tokens_BT = np.asarray(eval_sets.tokens_PBT[p, :number])
-    targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
-    right_BT = targets_PBQ[p, :number]
-    is_scored_BT = mark_scored(targets_PBQ, eval_sets.weights_PBQ)[p, :number]
+    asked = read_eval_set(member.experiment.task, member.point['seed'], EVAL_SET)
+    tokens_BT, right_BT, is_scored_BT = (part[:number] for part in asked)
     begin_B = is_scored_BT.argmax(-1) + 1
     predict = make_predict(member)
     right_BL = np.concatenate([tokens_BT[:, :1], right_BT], axis=1)
@@ -108,16 +103,12 @@ def _find_fitting(
     for text_L, begin, end, label in texts:
         tokens = text_L.tolist()
         question = tokens[:begin][:-2]  # without A :
-        query = question[_find_last(question, COLON) + 1 :]
+        query = question[len(question) - question[::-1].index(COLON) :]
         answer = tokens[begin : max(begin, end - 1)]
         last_sentence = answer[-len(query) :]
         expected = TRUE if last_sentence == query else FALSE
         fits.append(label == expected)
     return np.array(fits)
-
-
-def _find_last(tokens: list[int], token: int) -> int:
-    return len(tokens) - 1 - tokens[::-1].index(token)
 
 
 def _take(values_BL: np.ndarray, place_B: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Opening a member of a sweep: the right one with its own data, or one clear line."""
 
+import shutil
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -7,6 +9,7 @@ import xarray as xr
 from analysis.circuits import sequences
 from analysis.members.member import member_of
 from analysis.members.point import complete_point, format_point, select_varying
+from analysis.p1 import eigenvalues
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import open_run
 from tests.support.sweeps import opened
@@ -75,6 +78,20 @@ def test_a_missing_step_and_a_diverged_member_are_one_line(finished):
         UserError, match=r'depth=2,gamma=0\.8,seed=1 diverged at step 5'
     ):
         member_of(run, **POINT)
+
+
+def test_an_older_snapshot_does_not_pass_for_a_lost_last_one(finished, tmp_path):
+    shutil.copytree(finished.folder.workdir, tmp_path / 'run')
+    run = open_run(tmp_path / 'run')
+    folders = list((tmp_path / 'run' / 'cohorts' / 'depth=2').glob('*/snapshots'))
+    for snapshots in folders:
+        shutil.rmtree(snapshots / '40')
+    with pytest.raises(StoreError, match=r'no snapshot .*/40; steps here: \[0, 1, 4'):
+        member_of(run, **POINT)
+    for snapshots in folders:
+        shutil.rmtree(snapshots)
+    with pytest.raises(StoreError, match=r'no snapshot .*/40; steps here: \[\]'):
+        eigenvalues.compute(run, depth=2)
 
 
 def test_roles_partition_every_sequence(member):

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims import Group
-from analysis.p1.claims import difference_of_best, tabulate
+from analysis.claims import Group, difference
+from analysis.p1 import claims
 from anchorjax import config
 
 SMALL = Group('small', {'gamma': 0.8})
@@ -27,14 +27,27 @@ def test_one_network_among_several_rates_brings_about_the_best_of_its_seed():
         (0.5, 3e-4, 2, 0.3),
     ]
     members = pd.DataFrame(rows, columns=columns)
-    found = difference_of_best('share', SMALL, LARGE)(members)
+    found = difference('share', SMALL, LARGE, statistic='max')(members)
     assert found.values.to_dict() == pytest.approx({1: 0.7, 2: 0.0})
 
 
-def test_a_model_without_a_depth_has_a_row():
+def tabulate_own_model(workdir):
+    """The row of the one network of a model without a depth."""
     run = SimpleNamespace(
         experiment=config.resolve(config.default(model='emb_mlp')),
-        folder=SimpleNamespace(workdir=pathlib.Path('own')),
+        folder=SimpleNamespace(workdir=pathlib.Path(workdir)),
         members=pd.DataFrame({'trained': [True], 'diverged': -1, 'gamma': 0.5}),
     )
-    assert np.isnan(tabulate(run).depth.item())
+    return claims.tabulate(run)
+
+
+def test_a_model_without_a_depth_has_a_row():
+    assert np.isnan(tabulate_own_model('own').depth.item())
+
+
+def test_a_run_is_known_by_its_folder_whatever_a_link_calls_it(tmp_path, monkeypatch):
+    """Some columns are of runs of a name alone."""
+    (tmp_path / 'levels').mkdir()
+    (tmp_path / 'latest').symlink_to('levels')
+    monkeypatch.setattr(claims, 'add_levels', lambda run, table: table.assign(norm=7))
+    assert tabulate_own_model(tmp_path / 'latest').norm.item() == 7

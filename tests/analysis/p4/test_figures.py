@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from analysis.p4 import decay_complexity, decay_grid, decay_windows, start_or_end
 from analysis.p4.claims import compare_effects
@@ -59,6 +60,22 @@ def test_effects_are_compared_in_size(start, end, expected):
     members = plant(lambda first, last: start * first + end * last, windows)
     found = compare_effects(members)
     np.testing.assert_allclose(found.values, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize('slope', [0.2, -0.2])
+def test_the_interval_of_an_effect_is_drawn_around_its_mean(slope, monkeypatch):
+    """A later start may be worse."""
+    members = plant(lambda start, end: 0.5 + slope * start + slope * end)
+    members['unseen'] += 0.01 * (members.seed % 3) * (members.start + members.end)
+    monkeypatch.setattr(start_or_end, 'tabulate', lambda run: members)
+    result = start_or_end.compute(None)
+    axes = Figure().subplots(1, 4, squeeze=False)
+    start_or_end.draw(result, axes)
+    effects = axes[0, 2]
+    for row, gain in enumerate(result.gain):
+        (bar,) = [line for line in effects.lines if list(line.get_ydata()) == [row] * 2]
+        low, high = bar.get_xdata()
+        assert low < gain.mean() < high
 
 
 def test_seeds_without_every_window_are_left_out():
