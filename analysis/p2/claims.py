@@ -322,7 +322,7 @@ CLAIMS = (
         'Emb-MLP: at a large initialization the embeddings of all anchors are '
         'orthogonal, late.',
         ('memory_reasoning_emb_mlp',),
-        level('abs_cosine_late', Group('mean |cosine|', LARGE.levels)),
+        level('abs_cosine_late', Group('mean |cosine|', LARGE.levels), stats.SIZE),
     ),
     Claim(
         'p2.fig04.emb_mlp.label_law',
