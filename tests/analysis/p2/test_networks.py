@@ -10,6 +10,7 @@ from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
     KINDS,
     SINGLE_KINDS,
+    average_training,
     find_last_before,
     find_late,
     find_reasoning_crossing,
@@ -82,6 +83,12 @@ def test_the_distance_by_hand():
     assert first_attention.measure_distance(np.eye(3)[None]) == pytest.approx(expected)
     both = np.stack([mean, np.eye(3)])
     assert first_attention.measure_distance(both) == pytest.approx(7 / 24)
+
+
+@pytest.mark.parametrize('steps', [[0, 50, 100], [0, 1, 2, 3, 7, 50, 100], [0, 100]])
+def test_a_mean_over_training_does_not_depend_on_where_records_are(steps):
+    rising = xr.DataArray([steps], {'step': steps}, ('member', 'step')) / 100
+    assert average_training(rising).item() == pytest.approx(0.5)
 
 
 def test_random_rows_are_as_far_as_drawn_ones():
