@@ -63,7 +63,6 @@ CORRELATION = 'rank correlation'
 
 # What `measure_power` asks for: 0.4 of the answers, as at P1's own size; a factor of 2.
 SHARE_EFFECT, RATIO_EFFECT = 0.4, float(np.log(2))
-SHARES = (stats.SHARE, stats.CHANGE)  # what numbers of answers may be
 
 SUFFIXES = {'mean': '', 'low': '_low', 'high': '_high'}
 NUMBERS = (  # of all networks; with 'converged_' before, of those that converged
@@ -373,14 +372,14 @@ def subtract(
     pairs: Pairs, names: tuple[str, str], possible: stats.Possible = stats.SHARE
 ) -> Estimate:
     """The first less the second, by seed."""
-    low, high = possible
+    low, high, is_share = possible
     return Estimate(
         pairs.first - pairs.second,
         DIFFERENCE,
         name_sides(pairs, names, possible),
         null=pairs.null,
         left_out=pairs.left_out,
-        possible=(low - high, high - low),
+        possible=stats.Possible(low - high, high - low, is_share),
     )
 
 
@@ -541,7 +540,7 @@ def measure_power(
     sizes = pd.Series(is_judged).groupby(families).transform('sum')
     powers = []
     for found, size, is_here in zip(estimates, sizes, is_judged, strict=True):
-        effect = SHARE_EFFECT if found.possible in SHARES else np.nan
+        effect = SHARE_EFFECT if found.possible.is_share else np.nan
         if found.kind == RATIO:
             effect = RATIO_EFFECT
         is_known = is_here and np.isfinite(effect)

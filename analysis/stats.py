@@ -12,12 +12,21 @@ from statsmodels.stats.power import TTestPower
 LEVEL = 0.95  # of every interval
 MIN_SEEDS = 3  # fewer have no interval
 
-Possible = tuple[float, float]  # the values that a mean may have
-ANY: Possible = (-np.inf, np.inf)
-POSITIVE: Possible = (0.0, np.inf)
-SHARE: Possible = (0.0, 1.0)
-COSINE: Possible = (-1.0, 1.0)  # or a correlation
-CHANGE: Possible = (-1.0, 1.0)  # of a share
+
+class Possible(NamedTuple):
+    """The values that a mean may have."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    is_share: bool = False  # of answers, or a difference of such shares
+
+
+ANY = Possible()
+POSITIVE = Possible(0.0)
+SHARE = Possible(0.0, 1.0, is_share=True)
+CHANGE = Possible(-1.0, 1.0, is_share=True)
+COSINE = Possible(-1.0, 1.0)  # or a correlation
+SIZE = Possible(0.0, 1.0)  # of a cosine or a correlation, without its sign
 
 
 class Mean(NamedTuple):
@@ -43,7 +52,7 @@ def mean_interval(values: ArrayLike, possible: Possible = ANY) -> Mean:
     if np.ptp(values) == 0:
         return Mean(mean, mean, mean)
     ends = stats.t.interval(LEVEL, len(values) - 1, mean, stats.sem(values))
-    low, high = np.clip(ends, *possible)
+    low, high = np.clip(ends, possible.low, possible.high)
     return Mean(mean, float(low), float(high))
 
 

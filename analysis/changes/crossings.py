@@ -38,13 +38,32 @@ AT_LEAST, AT_MOST, NO_BOUND = 'at least', 'at most', 'no bound,'
 
 
 class Lag(NamedTuple):
-    """How many times later one crossing comes than another."""
+    """How many times later one crossing comes than another, by seed."""
 
-    ratios: pd.Series  # slow crossing by fast crossing, by seed
-    bound: str  # what their mean is if one never comes: AT_LEAST, ...; '' if exact
-    slow: pd.Series  # step of the slow crossing of these, by seed
-    fast: pd.Series
+    crossings: pd.DataFrame  # step of the `slow` and the `fast` one; inf: never
+    last: float  # step of training, which stands for one that never comes
     never: str  # '2 and 0': how many of each never come, of all pairs
+
+    @property
+    def slow(self) -> pd.Series:
+        return self.crossings.slow.clip(upper=self.last)
+
+    @property
+    def fast(self) -> pd.Series:
+        return self.crossings.fast.clip(upper=self.last)
+
+    @property
+    def ratios(self) -> pd.Series:
+        """The slow crossing by the fast one."""
+        return self.slow / self.fast
+
+    @property
+    def bound(self) -> str:
+        """What their mean is if one never comes: AT_LEAST, ...; '' if exact."""
+        slow_never, fast_never = (self.crossings == np.inf).any()
+        if slow_never:
+            return NO_BOUND if fast_never else AT_LEAST
+        return AT_MOST if fast_never else ''
 
 
 def compare_crossings(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
@@ -55,22 +74,17 @@ def compare_crossings(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
     """
     crossings = pd.DataFrame({'slow': slow, 'fast': fast}).dropna()
     is_never = crossings == np.inf
-    has_ratio = ~is_never.all(axis='columns')
-    slow_never, fast_never = is_never[has_ratio].any()
-    bound = ''
-    if slow_never:
-        bound = NO_BOUND if fast_never else AT_LEAST
-    elif fast_never:
-        bound = AT_MOST
-    pairs = crossings[has_ratio].clip(upper=last)
-    ratios = pairs.slow / pairs.fast
     slow_count, fast_count = is_never.sum()
-    return Lag(
-        ratios=ratios,
-        bound=bound,
-        slow=pairs.slow,
-        fast=pairs.fast,
-        never=f'{slow_count} and {fast_count}',
+    has_ratio = ~is_never.all(axis='columns')
+    return Lag(crossings[has_ratio], last, never=f'{slow_count} and {fast_count}')
+
+
+def share_seeds(first: Lag, second: Lag) -> tuple[Lag, Lag]:
+    """Both lags, of the seeds that have both."""
+    seeds = first.crossings.index.intersection(second.crossings.index)
+    return (
+        first._replace(crossings=first.crossings.loc[seeds]),
+        second._replace(crossings=second.crossings.loc[seeds]),
     )
 
 
@@ -79,7 +93,8 @@ def divide_lags(first: Lag, second: Lag) -> tuple[pd.Series, str]:
 
     The quotient of bounds is a bound, or none.
     """
-    quotients = (first.ratios / second.ratios).dropna()
+    first, second = share_seeds(first, second)
+    quotients = first.ratios / second.ratios
     turned = {AT_LEAST: AT_MOST, AT_MOST: AT_LEAST}.get(second.bound, second.bound)
     bound = first.bound or turned
     if turned not in ('', bound):

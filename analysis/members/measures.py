@@ -56,6 +56,11 @@ def list_measures(run: Run) -> list[Measure]:
     return answers if task.last_only else answers + tokens
 
 
+def count_epoch(experiment: Experiment) -> int:
+    """Steps of an epoch, whose last, partial batch is dropped: 370 in P1."""
+    return experiment.task.make().num_train // experiment.train.batch_size
+
+
 def describe_criterion(experiment: Experiment) -> str:
     """'loss on training examples at most 0.02'."""
     return f'{DECIDING_LOSS} at most {experiment.train.converged_loss:g}'

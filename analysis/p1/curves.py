@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 
 from analysis.changes.crossings import find_first
 from analysis.drawing import style
+from analysis.members.measures import count_epoch
 from analysis.members.point import complete_point, name_point
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
@@ -64,12 +65,10 @@ def compute(
     moments = find_events(steps, result.agreement.values, threshold, tolerance)
     for name, values in moments.items():
         result[name] = (('eval_set', 'mapping'), values)
-    # An epoch is num_train examples.
-    epoch = experiment.task.make().num_train / experiment.train.batch_size
     return result.assign_attrs(
         threshold=threshold,
         tolerance=tolerance,
-        steps_per_epoch=epoch,
+        steps_per_epoch=count_epoch(experiment),
         diverged=int(curves.diverged),  # step, or -1
     )
 

@@ -235,7 +235,7 @@ def list_spectra(
             f'p1.fig05.{networks}.order',
             f'P1 Figs 5 (c, d), 11, {width}',
             'the embedding has more of the order of the keys.',
-            difference('value_order', *groups),
+            difference('value_order', *groups, stats.SIZE),
         ),
         (
             f'p1.fig12.{networks}.participation',

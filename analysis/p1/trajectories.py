@@ -17,10 +17,10 @@ import pandas as pd
 
 from analysis import frame
 from analysis.drawing import style
+from analysis.members.measures import count_epoch
 from analysis.members.selection import list_varying
 from anchorjax import cli
 from anchorjax.errors import UserError
-from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
@@ -86,11 +86,6 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
             f'runs: no network starts like γ {min(missing):g}: give {allowed}'
         )
     return curves
-
-
-def count_epoch(experiment: Experiment) -> int:
-    """Steps of an epoch, whose last, partial batch is dropped: 370 in P1."""
-    return experiment.task.make().num_train // experiment.train.batch_size
 
 
 def read_official(folder: pathlib.Path | None) -> dict[float, pd.DataFrame]:

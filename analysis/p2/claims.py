@@ -9,7 +9,12 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.crossings import Lag, compare_crossings, divide_lags
+from analysis.changes.crossings import (
+    Lag,
+    compare_crossings,
+    divide_lags,
+    share_seeds,
+)
 from analysis.claims import (
     EARLIER,
     RATIO,
@@ -96,8 +101,8 @@ def lag_grows(slow: str, fast: str) -> Estimator:
             notes.append(f'{group.name} never: {never}')
         quotients, bound = divide_lags(*lags)
         sides = []
-        for group, found in zip((SMALL, LARGE), lags, strict=True):
-            mean = stats.ratio_interval(found.ratios.loc[quotients.index])
+        for group, found in zip((SMALL, LARGE), share_seeds(*lags), strict=True):
+            mean = stats.ratio_interval(found.ratios)
             sides.append(Side(group.name, mean, found.bound))
         note = ', '.join(notes) if len(quotients) else ''
         log_ratios = quotients.transform(np.log)
@@ -317,7 +322,7 @@ CLAIMS = (
         'Emb-MLP: at a large initialization the embeddings of all anchors are '
         'orthogonal, late.',
         ('memory_reasoning_emb_mlp',),
-        level('abs_cosine_late', Group('mean |cosine|', LARGE.levels)),
+        level('abs_cosine_late', Group('mean |cosine|', LARGE.levels), stats.SIZE),
     ),
     Claim(
         'p2.fig04.emb_mlp.label_law',

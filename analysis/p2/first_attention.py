@@ -18,13 +18,13 @@ Every number also of the network before training.
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from scipy import stats
 
 from analysis import spectra
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member, require_attention
 from analysis.p2 import networks
+from analysis.p2.cosines import QUANTILE
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
 from anchorjax.storage.reader import Run
 
@@ -33,6 +33,7 @@ PAPER = 'P2 Fig 6'
 CAPTION = 'Does layer 1 average, what does its W_V read, does layer 2 find the key?'
 W_V = 'block_0/W_V'
 SEQUENCES = 300  # of each eval set
+DIRECTIONS = 2_000  # at random
 GREY = '#BBBBBB'
 
 
@@ -52,14 +53,14 @@ def measure_attention(member: Member) -> xr.Dataset:
     attention   [reader, position] of layer 1, mean over sequences and heads
     distance    random_distance: the same of rows at random
     sigma       [index] singular values of W_V
-    alignment   [kind]; random_alignment: 95 % of random directions are below
+    alignment   [kind]; random_alignment [kind]: 95 % of random directions are below
     key         NaN without a layer 2; key_without_positions: NaN without positions
     """
     require_attention(member)
     tokens_BT = np.concatenate(member.eval_sets.tokens_PBT[:, :SEQUENCES])
     Attn_BTT = np.asarray(member.forward(tokens_BT).blocks[0].Attn).mean(1)
     length = tokens_BT.shape[1]
-    sigma, alignment = measure_values(member)
+    sigma, alignment, random_alignment = measure_values(member)
     key_without_positions = np.nan
     if 'W_pos' in member.params:
         blind = remove_positions(member)
@@ -70,7 +71,7 @@ def measure_attention(member: Member) -> xr.Dataset:
         'random_distance': expect_random_distance(length),
         'sigma': ('index', sigma),
         'alignment': ('kind', alignment),
-        'random_alignment': bound_random_alignment(len(member.matrix(W_V))),
+        'random_alignment': ('kind', random_alignment),
         'key': attend_to_key(member, tokens_BT),
         'chance': 1 / length,
         'key_without_positions': key_without_positions,
@@ -127,28 +128,34 @@ def remove_positions(member: Member) -> Member:
     return member._replace(params=member.params | {'W_pos': same})
 
 
-def measure_values(member: Member) -> tuple[np.ndarray, np.ndarray]:
+def measure_values(member: Member) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(singular values of W_V, |cosine| of its first vector with each kind's tokens).
 
     W_V is read from the left: its input directions are in the stream. The cosines
-    [kind] are means over the tokens of a kind.
+    [kind] are means over the tokens of a kind, and third is what 95 % of random
+    directions have less of, [kind].
     """
     W_embed = member.matrix('W_embed')
     U, sigma, _ = np.linalg.svd(np.asarray(member.matrix(W_V), np.float64))
     tokens = networks.list_tokens(member.experiment.task)
     alignment = []
+    bounds = []
     for kind in SINGLE_KINDS:
-        cosine_A1 = spectra.cosines(W_embed[tokens[kind]], U[:, :1].T)
-        alignment.append(np.abs(cosine_A1).mean())
-    return sigma, np.array(alignment)
+        rows = W_embed[tokens[kind]]
+        alignment.append(np.abs(spectra.cosines(rows, U[:, :1].T)).mean())
+        bounds.append(bound_random_alignment(rows))
+    return sigma, np.array(alignment), np.array(bounds)
 
 
-def bound_random_alignment(width: int) -> float:
-    """The 95 % quantile of |cosine| of a vector with a random direction.
+def bound_random_alignment(rows_AD: np.ndarray) -> float:
+    """The 95 % quantile of the mean |cosine| of some rows with a random direction.
 
-    Its square has a Beta distribution.
+    The less parallel the rows are, the nearer it is to the mean.
     """
-    return float(np.sqrt(stats.beta(1 / 2, (width - 1) / 2).ppf(0.95)))
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((DIRECTIONS, rows_AD.shape[1]))
+    alignment = np.abs(spectra.cosines(rows_AD, directions)).mean(0)
+    return float(np.quantile(alignment, QUANTILE))
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
@@ -198,8 +205,9 @@ def _draw_alignment(axis: Axes, panel: xr.Dataset) -> None:
     for kind in SINGLE_KINDS:
         values_MS = panel.alignment.sel(kind=kind).values
         draw_band(axis, panel.step, values_MS, COLOURS[kind], kind)
-    bound = float(panel.random_alignment.mean())
-    axis.axhline(bound, color=GREY, lw=0.8, label='95 % of random')
+        bound_S = panel.random_alignment.sel(kind=kind).mean('member')
+        axis.plot(panel.step, bound_S, ':', color=COLOURS[kind], lw=0.7)
+    axis.plot([], [], ':', color='black', lw=0.7, label='95 % of random')
     scale_steps(axis)
     axis.set_ylim(0, 1)
 

@@ -15,6 +15,7 @@ from analysis.p2 import (
     label_groups,
     label_law,
     learning_order,
+    networks,
     reasoning_bias,
     theory_path,
 )
@@ -93,7 +94,7 @@ def describe_sources(run: Run) -> Columns:
     columns = {name: found[name] for name in OF_NETWORK}
     columns |= {
         'early': found.early,
-        'mean_delta': found.delta.mean('step'),
+        'mean_delta': networks.average_training(found.delta),
         'last_delta': found.delta[:, -1],
         'delta_of_counting': found.delta_of_counting,
     }

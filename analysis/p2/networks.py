@@ -135,6 +135,15 @@ def time_to_threshold(loss: xr.DataArray, threshold: float) -> xr.DataArray:
     return loss.isel(step=0, drop=True).copy(data=np.array(moments))
 
 
+def average_training(curve: xr.DataArray) -> xr.DataArray:
+    """The mean of a curve [..., step] over the steps from its first record to its last.
+
+    That of the records is another number: there are more of them where snapshots are.
+    NaN with a single record.
+    """
+    return curve.integrate('step') / (curve.step[-1] - curve.step[0])
+
+
 def gather(run: Run, members: pd.DataFrame, found: list[xr.Dataset]) -> xr.Dataset:
     """What was found of each network as one result, with the coordinates above."""
     return label_members(run, members, xr.concat(found, 'member', join='outer'))

@@ -16,7 +16,12 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.crossings import Lag, compare_crossings, divide_lags
+from analysis.changes.crossings import (
+    Lag,
+    compare_crossings,
+    divide_lags,
+    share_seeds,
+)
 from analysis.claims import (
     CORRELATION,
     EARLIER,
@@ -76,15 +81,13 @@ def compare_growths(column: str, first: Group, second: Group) -> Estimator:
     """The first growth by the second, of the seeds that have both: logarithms."""
 
     def estimate(table: pd.DataFrame) -> Estimate:
-        growths = []
-        sides = []
         members = select_pairs(table, first.levels, second.levels)
-        for group, of_group in zip((first, second), members, strict=True):
-            found = measure_growth(of_group, column)
+        growths = [measure_growth(of_group, column) for of_group in members]
+        quotients, bound = divide_lags(*growths)
+        sides = []
+        for group, found in zip((first, second), share_seeds(*growths), strict=True):
             mean = stats.ratio_interval(found.ratios)
             sides.append(Side(group.name, mean, found.bound))
-            growths.append(found)
-        quotients, bound = divide_lags(*growths)
         log_ratios = quotients.transform(np.log)
         return Estimate(log_ratios, RATIO, tuple(sides), bound)
 

@@ -23,10 +23,10 @@ from analysis import frame
 from analysis.changes.crossings import find_crossings, find_first
 from analysis.drawing import style
 from analysis.members.columns import name_gamma
+from analysis.members.measures import count_epoch
 from analysis.members.point import Point
 from analysis.members.selection import require_task
 from anchorjax.errors import UserError
-from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
@@ -64,13 +64,9 @@ def compute(
     for point in frame.find_points(run, members):
         found.append(_measure_network(run, point, thresholds))
     result = xr.concat(found, members.index.rename('member'), coords='all')
-    last_epoch = experiment.train.num_steps / _count_epoch(experiment)
+    # All cohorts have as many training examples.
+    last_epoch = experiment.train.num_steps / count_epoch(experiment)
     return result.assign(last_epoch=last_epoch, width=frame.find_width(run))
-
-
-def _count_epoch(experiment: Experiment) -> float:
-    """Steps of an epoch: all cohorts have as many training examples."""
-    return experiment.task.make().num_train / experiment.train.batch_size
 
 
 def _measure_network(
@@ -85,7 +81,7 @@ def _measure_network(
             f'model {experiment.model.name!r}: it has no depth, which this figure shows'
         )
     curves = run.curves.sel(run.labels(**point))
-    epoch_S = curves.step.values / _count_epoch(experiment)
+    epoch_S = curves.step.values / count_epoch(experiment)
     loss_S1 = curves.train_loss.values[:, None]
     epochs = []
     for limit in thresholds:

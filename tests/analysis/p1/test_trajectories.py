@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.drawing import style
+from analysis.members import measures
 from analysis.p1 import trajectories
 from anchorjax import config
 from anchorjax.errors import UserError
@@ -41,7 +42,7 @@ def test_an_epoch_is_that_of_each_run_and_network(tmp_path):
         'examples, num_examples 320': 40 / 16,
         'examples, num_examples 640': 40 / 33,
     }
-    paper = trajectories.count_epoch(config.resolve(config.default()))
+    paper = measures.count_epoch(config.resolve(config.default()))
     assert paper == config.P1_EPOCH
 
 

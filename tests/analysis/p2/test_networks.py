@@ -10,6 +10,7 @@ from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
     KINDS,
     SINGLE_KINDS,
+    average_training,
     find_last_before,
     find_late,
     find_reasoning_crossing,
@@ -84,6 +85,12 @@ def test_the_distance_by_hand():
     assert first_attention.measure_distance(both) == pytest.approx(7 / 24)
 
 
+@pytest.mark.parametrize('steps', [[0, 50, 100], [0, 1, 2, 3, 7, 50, 100], [0, 100]])
+def test_a_mean_over_training_does_not_depend_on_where_records_are(steps):
+    rising = xr.DataArray([steps], {'step': steps}, ('member', 'step')) / 100
+    assert average_training(rising).item() == pytest.approx(0.5)
+
+
 def test_random_rows_are_as_far_as_drawn_ones():
     rng = np.random.default_rng(0)
     rows_BTT = np.zeros((4_000, 5, 5))
@@ -93,10 +100,19 @@ def test_random_rows_are_as_far_as_drawn_ones():
     assert first_attention.expect_random_distance(5) == pytest.approx(drawn, abs=0.005)
 
 
-def test_random_directions_by_their_integral():
-    # In the plane |cos| of a uniform angle: its 95 % quantile is sin(0.475 pi).
-    bound = first_attention.bound_random_alignment(2)
-    assert bound == pytest.approx(np.sin(0.475 * np.pi))
+@pytest.mark.parametrize(
+    ('rows', 'expected'),
+    [
+        # In the plane |cos| of a uniform angle: its 95 % quantile is sin(0.475 pi).
+        ([[1, 0]], np.sin(0.475 * np.pi)),
+        ([[1, 0], [-3, 0]], np.sin(0.475 * np.pi)),
+        # (|cos| + |sin|) / 2 = cos(a) / sqrt(2), a uniform in 45 degrees either way.
+        ([[1, 0], [0, 1]], np.cos(0.0125 * np.pi) / np.sqrt(2)),
+    ],
+)
+def test_random_directions_by_their_integral(rows, expected):
+    bound = first_attention.bound_random_alignment(np.array(rows, float))
+    assert bound == pytest.approx(expected, abs=0.003)
 
 
 @pytest.fixture
@@ -117,9 +133,11 @@ def test_a_planted_direction_is_the_first_vector_of_w_v(member):
     block = member.params['block_0'] | {'W_V': W_V}
     planted = member.params | {'W_embed': W_embed, 'block_0': block}
     planted = member._replace(params=planted)
-    sigma, alignment = first_attention.measure_values(planted)
+    sigma, alignment, bound = first_attention.measure_values(planted)
     np.testing.assert_allclose(sigma, [3, 1, 0, 0], atol=1e-12)
     np.testing.assert_allclose(alignment, [0, 1, 0], atol=1e-12)
+    # Only the reasoning anchors are parallel: of the others a mean varies less.
+    assert bound.argmax() == 1
 
 
 @pytest.mark.slow

@@ -69,6 +69,19 @@ def test_growths_are_compared_seed_by_seed():
     np.testing.assert_allclose(np.exp(found.values), [1, 1])
 
 
+@pytest.mark.parametrize('never', [0, 1])
+def test_both_growths_are_of_the_seeds_of_their_ratio(never):
+    """A network that never fits, with wrong pairs or without, has no growth at all."""
+    times = [[(1, 2), (1, 4), (np.nan, np.nan)], [(1, 2), (1, 4), (1, np.nan)]]
+    tables = [plant_times(times[never]), plant_times(times[1 - never])]
+    members = pd.concat([tables[0].assign(depth=2), tables[1].assign(depth=4)])
+    groups = [Group(f'depth {depth}', {'depth': depth}) for depth in (2, 4)]
+    found = compare_growths('time', *groups)(members)
+    assert (found.mean.mean, found.bound) == (pytest.approx(1), '')
+    for side in found.sides:
+        assert (side.mean.mean, side.bound) == (pytest.approx(8**0.5), '')
+
+
 def test_a_trend_is_taken_within_lines_of_the_other_axis():
     """Along the rate it rises; that decay shifts all of a line changes nothing."""
     rows = []
