@@ -6,46 +6,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.members.member import member_of
-from analysis.p1 import lazy, mechanisms, solutions
+from analysis import frame
+from analysis.members.member import Member
+from analysis.p1 import (
+    attention_flow,
+    causal,
+    cosine,
+    lazy,
+    mechanisms,
+    pair_order,
+    pruned_circuits,
+    solutions,
+)
 from analysis.p2 import learning_order, reasoning_bias, theory_path
 from analysis.p3 import complexity, decay_map
 from analysis.report.members import list_positions
 from analysis.report.subject import read_subject
+from analysis.report.write import write_report
+from anchorjax import config
 from anchorjax.errors import UserError
+from anchorjax.storage.reader import open_run
 from anchorjax.tasks.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
-from tests.support import p2_tasks, sweeps
+from tests.support import cases, p2_tasks, sweeps
+from tests.support.converged import mark_converged
 from tests.support.planted_results import plant_curves
-
-# A network each: gamma, seed, converged, diverged at, what it knows.
-NETWORKS = [
-    (0.3, 0, True, -1, 0.95, 0.0, 0.95),
-    (0.3, 1, True, -1, 0.2, 0.0, 0.0),
-    (0.3, 2, False, -1, 0.95, 0.5, 0.0),
-    (0.8, 0, True, -1, 0.95, 0.95, 0.0),
-    (0.8, 1, True, -1, 0.95, 0.5, 0.4),
-    (0.8, 2, False, 7, 1.0, 1.0, 0.0),
-    (0.9, 0, False, -1, 0.95, 1.0, 0.0),
-]
-COLUMNS = ('gamma', 'seed', 'converged', 'diverged', 'seen_heldout_assigned')
-COLUMNS += ('unseen_composed', 'unseen_symmetric')
-
-
-def test_every_member_is_counted_once_and_all_but_diverged_ones_are_averaged():
-    table = pd.DataFrame(NETWORKS, columns=COLUMNS)
-    table = table.assign(
-        weight_decay=0.1, trained=True, train_loss=0.01, gamma_at_400=np.nan
-    )
-    rows = solutions.compute(table).set_index('gamma')
-    assert rows['solution (seeds)'].to_dict() == {
-        '0.3': 'symmetric 1, memorizing 1, not converged 1',
-        '0.8': 'composed 1, other 1, diverged 1',
-        '0.9': 'not converged 1',
-    }
-    averaged = rows['composed on unseen']
-    assert averaged['0.3'].startswith('0.17')  # 0, 0 and 0.5
-    assert averaged['0.8'] == '0.72 (0.50–0.95)'
-    assert averaged['0.9'].startswith('1.00')
+from tests.support.sweeps import opened
 
 
 @pytest.mark.parametrize(
@@ -104,6 +89,8 @@ def test_without_a_question_or_training_there_is_no_rule():
     assert classify_members(table).tolist() == ['other', '']
 
 
+EMB_MLP = config.resolve(config.default(model='emb_mlp'))
+ANCHORS_FIRST = sweeps.experiment(task__order='anchors_first', model__depth=2)
 TWO_BLOCKS = p2_tasks.make_experiment('transformer')
 CONTROLS = (('task.control', ('none', 'matched')),)
 MIXTURES = dataclasses.replace(p2_tasks.make_mixture(), static_axes=CONTROLS)
@@ -128,30 +115,41 @@ def test_a_run_that_a_figure_is_not_about_is_one_line(
         figure.compute(plant_curves(tmp_path / 'run', experiment))
 
 
+@pytest.mark.parametrize(
+    ('figure', 'experiment', 'line'),
+    [
+        (attention_flow, EMB_MLP, "model 'emb_mlp': it has no attention"),
+        (causal, EMB_MLP, "model 'emb_mlp': it has no attention"),
+        (cosine, ANCHORS_FIRST, "task.order = 'anchors_first': must be 'key_first'"),
+    ],
+)
+def test_a_network_that_a_figure_is_not_about_is_one_line(figure, experiment, line):
+    params = cases.random_params(experiment)
+    with pytest.raises(UserError, match=line):
+        figure.compute(Member(experiment, params, {'seed': 0}, step=0))
+
+
+@pytest.mark.parametrize('figure', [pair_order, pruned_circuits, mechanisms])
+def test_a_run_without_a_converged_network_is_one_line(figure, finished):
+    nobody = mark_converged(finished, finished.results.seed < 0)
+    with pytest.raises(UserError, match=r'no (converged member|member has converged)'):
+        figure.compute(nobody)
+
+
+@pytest.mark.parametrize('unseen', [((4, 3),), ()])
+def test_a_sweep_of_which_nothing_is_trained_is_one_line(unseen, tmp_path):
+    opened(tmp_path, task__unseen=unseen)
+    run, report = open_run(tmp_path), tmp_path / 'report.html'
+    for show in (
+        lambda: frame.list_usable(run),
+        lambda: solutions.command([f'--run={tmp_path}']),
+        lambda: write_report(run, report, print),
+    ):
+        with pytest.raises(UserError, match='no member is trained yet'):
+            show()
+    assert not report.exists()
+
+
 def test_pairs_are_not_taken_for_positions(tmp_path):
     run = plant_curves(tmp_path, sweeps.experiment(task__groups='pair'))
     assert list_positions(read_subject(run)) == []
-
-
-def test_positions_are_those_of_the_members_own_answers(finished):
-    point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
-    results = finished.results.sel(finished.labels(**point)).squeeze()
-    by_place = results.agreement_by_group.sel(eval_set='unseen')
-    assert by_place.group.values.tolist() == ['at_0', 'at_1']  # seq_len 4
-    member = member_of(finished, **point)
-    unseen = member.task.eval_set_names.index('unseen')
-    tokens_BT = member.eval_sets.tokens_PBT[unseen]
-    answers_B = member.forward(tokens_BT).logits[:, -1].argmax(-1)
-    is_anchor_BT = np.isin(tokens_BT, member.experiment.task.anchors)
-    key_at_B = is_anchor_BT.argmax(-1) - 1
-    for mapping in ('composed', 'symmetric'):
-        labels_B = member.eval_sets.labels_PRB[
-            unseen, member.task.mapping_names.index(mapping)
-        ]
-        for place in (0, 1):
-            chosen_B = key_at_B == place
-            share = (answers_B == labels_B)[chosen_B].mean()
-            # One answer may differ: last bits depend on how a batch is cut.
-            one = 1.01 / chosen_B.sum()
-            recorded = float(by_place.sel(mapping=mapping)[place])
-            assert recorded == pytest.approx(share, abs=one)

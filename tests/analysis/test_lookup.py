@@ -71,12 +71,3 @@ def test_scores_are_those_of_a_table(split, exception):
     for level, scores in lookup.lookup_scores(config, SEED).items():
         for entry, value in count_by_hand(config, level).items():
             assert scores[entry] == pytest.approx(value), (level, entry)
-
-
-def test_no_table_answers_a_pair_that_is_unseen_in_both_orders():
-    config = AnchorsConfig(
-        split='random', noninferential=(), unseen=((4, 3), (3, 4)), **SMALL
-    )
-    for scores in lookup.lookup_scores(config, SEED).values():
-        for eval_set in ('unseen', 'unseen_34'):
-            assert scores[eval_set, 'composed'] == 0

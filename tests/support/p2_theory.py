@@ -10,15 +10,6 @@ from anchorjax.tasks.memory_reasoning import (
 )
 
 
-def make_laws(mass_VV: np.ndarray) -> LabelLaws:
-    """The laws where token s occurs with label i mass_VV[s, i] times in a sequence."""
-    rate_V = mass_VV.sum(1)
-    law_VV = np.zeros_like(mass_VV)
-    occurs_V = rate_V > 0
-    law_VV[occurs_V] = mass_VV[occurs_V] / rate_V[occurs_V, None]
-    return LabelLaws(rate_V, law_VV)
-
-
 def expected_laws(config: MemoryReasoningConfig) -> LabelLaws:
     """The laws over all data sets of a task: of random labels, positions and noise.
 
@@ -40,7 +31,11 @@ def expected_laws(config: MemoryReasoningConfig) -> LabelLaws:
     law_of_all_V = mass_VV[keys].sum(0)
     num_noise = config.seq_len - config.q - 1
     mass_VV[keys] += num_noise / config.num_keys * law_of_all_V
-    return make_laws(mass_VV)
+    rate_V = mass_VV.sum(1)
+    law_VV = np.zeros_like(mass_VV)
+    occurs_V = rate_V > 0
+    law_VV[occurs_V] = mass_VV[occurs_V] / rate_V[occurs_V, None]
+    return LabelLaws(rate_V, law_VV)
 
 
 def _uniform_laws(

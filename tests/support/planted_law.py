@@ -29,31 +29,25 @@ CELL = {
 _AGREEMENT = {
     'composed': (1.0, 0.97, 0.02),
     'symmetric': (1.0, 0.01, 0.98),
-    'half and half': (0.99, 0.5, 0.5),
-    'third': (0.99, 0.02, 0.03),
     'memorizing': (0.1, 0.2, 0.3),
     'other': (0.95, 0.5, 0.1),
 }
-# The name of its most frequent answer, if that is not the name of the solution.
-_ANSWER = {'third': '(2, 4) or (4, 2)'}
 
 
 def plant_members(
     decide: Callable[[dict[str, Any]], str],
     seeds: int = 3,
-    loss: Callable[[dict[str, Any]], float] | None = None,
     **levels: tuple,
 ) -> pd.DataFrame:
     """The full factorial of these levels, the other factors as in CELL.
 
     Args:
       decide: from a member's factors and seed to its solution.
-      loss: to its train loss; it is converged if that is at most 0.02.
     """
     rows = []
     for values in itertools.product(*levels.values(), range(seeds)):
         point = dict(zip((*levels, 'seed'), values, strict=True))
-        rows.append(plant_member(decide, loss, CELL | point))
+        rows.append(plant_member(decide, CELL | point))
     return law_members.join([pd.DataFrame(rows)])
 
 
@@ -64,24 +58,16 @@ def let_batch_decide(point: dict[str, Any]) -> str:
     return 'composed' if point['batch_size'] == 2048 else 'symmetric'
 
 
-def let_seed_decide(point: dict[str, Any]) -> str:
-    """The three solutions in turn."""
-    return ('memorizing', 'symmetric', 'composed')[point['seed'] % 3]
-
-
 def plant_member(
-    decide: Callable[[dict[str, Any]], str],
-    loss: Callable[[dict[str, Any]], float] | None,
-    point: dict[str, Any],
+    decide: Callable[[dict[str, Any]], str], point: dict[str, Any]
 ) -> dict[str, Any]:
     """One row of the table."""
     solution = decide(point)
     heldout, composed, symmetric = _AGREEMENT[solution]
-    train_loss = loss(point) if loss else 0.004
     return {
         **point,
-        'train_loss': train_loss,
-        'converged': train_loss <= 0.02,
+        'train_loss': 0.004,
+        'converged': True,
         'diverged': -1,
         'solution': solution,
         'seen_heldout_assigned': heldout,
@@ -89,7 +75,7 @@ def plant_member(
         'unseen_symmetric': symmetric,
         'unseen_within_1': composed,
         'unseen_within_2': composed,
-        'answer': _ANSWER.get(solution, solution),
+        'answer': solution,
         'answer_share': np.float32(max(composed, symmetric)),
         'lookup_heldout': 0.0,
         'lookup_composed': 0.0,

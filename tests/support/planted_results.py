@@ -47,11 +47,7 @@ def open_planted(
         arguments of `plant_member`; a member that is not named is not trained.
     """
     opened(workdir, **changes)
-    return plant_results(open_run(workdir), answers)
-
-
-def plant_results(run: Run, answers: dict[tuple[Any, ...], dict]) -> Run:
-    """The run with planted results for the members that are named."""
+    run = open_run(workdir)
     results = run.results.copy(deep=True)
     axes = run.experiment.axes
     for point in list_points(run):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.law import effects
-from tests.support.planted_law import let_batch_decide, let_seed_decide, plant_members
+from tests.support.planted_law import let_batch_decide, plant_members
 
 COMPOSED, SYMMETRIC = 'composed answers', 'symmetric answers'
 
@@ -71,7 +71,7 @@ def test_the_planted_factor_is_found_with_its_sign_and_size():
 
 def test_where_nothing_decides_intervals_cover_0():
     rng = np.random.default_rng(0)
-    members = plant(let_seed_decide, seeds=6)
+    members = plant(lambda point: 'other', seeds=6)
     members['unseen_composed'] = rng.uniform(size=len(members))
     table = effects.tabulate(members)
     rows = table[(table.outcome == COMPOSED) & (table.settings > 2)]

@@ -1,5 +1,6 @@
 """Attention that was put in by hand is found, role by role."""
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -49,6 +50,7 @@ def test_the_planted_path_is_the_one_reported(composing):
     assert to_last.sel(layer=2, source='anchor_1').item() == pytest.approx(0.5)
     assert to_last.sel(layer=1, source='last').item() == pytest.approx(1)
     np.testing.assert_allclose(result.mass.sum('source'), 1, rtol=1e-5)
+    chex.assert_shape(result.mass, (2, 5, 5))
     assert result.prediction == 5
     answers = result.answer.to_series().to_dict()
     assert answers == {'composed': 7, 'symmetric': 12, 'assigned': 7}

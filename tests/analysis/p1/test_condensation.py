@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p1 import condensation, condensation_grid
-from analysis.vectors.groups import find_groups, measure_condensation
+from analysis.vectors.groups import find_groups
 from anchorjax.errors import StoreError
 from anchorjax.storage.reader import open_run
 from tests.support.drawing import draw_pixels
@@ -93,33 +92,15 @@ def test_a_neuron_of_zeros_is_a_group_of_its_own():
     assert result['size'].values.tolist() == [3, 1, 1]
 
 
-def test_the_grid_has_the_numbers_of_every_member(finished):
-    result = condensation_grid.compute(finished, seed=1)
-    assert result.row_name == 'depth'
-    assert result.note.values.tolist() == [['', ''], ['', '']]
-    W = finished.params(depth=2, gamma=0.8, seed=1)['block_0']['W_Q']
-    for name, value in measure_condensation(W, 0.7).items():
-        assert result[name].values[1, 1] == pytest.approx(value)
-    assert result.cosine.shape == (2, 2, 4, 4)
-    draw = condensation_grid.draw
-    with style.draw_figure(result, draw, condensation_grid.layout) as figure:
-        assert figure.get_suptitle().endswith('weight decay 0.01, seed 1')
-
-
-def test_a_cell_without_a_matrix_is_blank(finished):
+def test_a_cell_says_why_it_is_blank(finished):
     """Depth 1 has no layer 2."""
-    result = condensation_grid.compute(finished, matrix='block_1/W_in')
-    assert result.note.values.tolist() == [['no block_1/W_in'] * 2, ['', '']]
+    broken = dataclasses.replace(finished)  # the same run, read again
+    broken.results.diverged.loc[{'depth': 1, 'gamma': 0.3, 'seed': 0}] = 7
+    result = condensation_grid.compute(broken, matrix='block_1/W_in')
+    assert result.note.values.tolist() == [['diverged', 'no block_1/W_in'], ['', '']]
     groups = result.groups.values
     assert np.isnan(groups[0]).all() and groups[1, 0] >= 1
     draw_pixels(result, condensation_grid)
-
-
-def test_a_member_that_diverged_is_a_blank_cell(finished):
-    broken = dataclasses.replace(finished)  # the same run, read again
-    broken.results.diverged.loc[{'depth': 1, 'gamma': 0.3, 'seed': 0}] = 7
-    notes = condensation_grid.compute(broken).note
-    assert notes.values.tolist() == [['diverged', ''], ['', '']]
 
 
 def test_a_damaged_snapshot_is_not_taken_for_a_missing_matrix(one_member, tmp_path):

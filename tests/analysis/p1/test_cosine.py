@@ -5,12 +5,10 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 import xarray as xr
 
 from analysis.members.member import Member
 from analysis.p1 import cosine
-from anchorjax.errors import UserError
 from anchorjax.models import Activations
 from tests.support import cases
 from tests.support.networks import planted
@@ -33,7 +31,7 @@ def encode_question(x, *anchors) -> jax.Array:
     return jax.nn.one_hot(number, 600)
 
 
-def make_member(code: Callable, offset: float = 0.0, **fields) -> Member:
+def make_member(code: Callable, offset: float = 0.0) -> Member:
     """Layer 2: v is code(x, a1, a2) plus an offset, u is code(x, a1), in two heads."""
 
     def activate(tokens_BT: jax.Array) -> Activations:
@@ -49,7 +47,7 @@ def make_member(code: Callable, offset: float = 0.0, **fields) -> Member:
         logits_BTV = jnp.zeros((*tokens_BT.shape, 20))
         return Activations(X_em_BTD, (block, block), logits_BTV)
 
-    return planted.make_function_member(activate, **fields)
+    return planted.make_function_member(activate)
 
 
 def compute_cosine(code: Callable = encode_answer, offset: float = 0.0) -> xr.Dataset:
@@ -99,11 +97,3 @@ def test_a_network_of_random_weights_is_at_chance():
     member = Member(experiment, params, {'gamma': 0.5, 'seed': 0}, 0)
     raw = cosine.compute(member, KEYS, 4).sel(centred=False, estimate='mean')
     assert np.abs(raw.difference).max() < 0.25
-
-
-def test_a_task_with_the_anchors_first_is_one_clear_line():
-    """u would be read before the key."""
-    member = make_member(encode_answer, task__order='anchors_first')
-    complaint = "task.order = 'anchors_first': must be 'key_first'"
-    with pytest.raises(UserError, match=complaint):
-        cosine.compute(member, KEYS, 4)

@@ -6,7 +6,6 @@ import xarray as xr
 
 from analysis.members.member import Member, member_of
 from analysis.p1 import embedding, embedding_grid
-from analysis.p3 import decay_map
 from analysis.vectors.order import measure_order, power_spectrum
 from anchorjax.errors import UserError
 from tests.support.drawing import draw_pixels
@@ -92,12 +91,6 @@ def test_a_network_with_equal_rows_is_one_marked_cell(finished, monkeypatch):
     notes = grid.note.sel(row=2, column=0.8).item()
     assert notes == 'all rows are equal' and (grid.note == '').sum() == 3
     assert draw_pixels(grid, embedding_grid).std() > 0
-
-    monkeypatch.setattr('analysis.frame.member_of', collapse)
-    networks = decay_map.compute(finished, depth=2)
-    is_here = (networks.gamma == 0.8) & (networks.seed == 0)
-    assert networks.order.isna().equals(is_here)
-    assert draw_pixels(networks, decay_map).std() > 0
 
 
 def test_a_bent_line_is_a_curve():

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.drawing import style
 from analysis.frame import read_members
-from analysis.p1 import phase, solutions
+from analysis.p1 import answers, phase
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
 from tests.support.sweeps import opened
@@ -82,16 +82,6 @@ def test_cells_that_are_less_sure_are_marked(converged, words, held_out):
             assert [text for text in texts if 'of' in text] == words
 
 
-@pytest.mark.parametrize('decays', [(0.0,), (0.0, 0.1)])
-def test_an_axis_that_is_averaged_is_named(decays):
-    tables = [plant_members().assign(weight_decay=decay) for decay in decays]
-    cells = phase.compute(pd.concat(tables, ignore_index=True))
-    with style.draw_figure(cells, phase.draw, phase.layout) as figure:
-        title = figure.get_suptitle()
-    is_named = 'means over seeds and weight decay' in title
-    assert is_named == (len(decays) > 1)
-
-
 def test_a_task_without_the_eval_set_has_no_diagram():
     members = plant_members().drop(columns='seen_heldout_assigned')
     with pytest.raises(UserError, match='needs an eval set seen_heldout'):
@@ -104,12 +94,6 @@ def test_a_sweep_without_a_second_axis_has_no_diagram():
         phase.compute(members[members.learning_rate == 1.0])
 
 
-def test_the_table_of_an_untrained_run_is_refused(tmp_path):
-    opened(tmp_path)
-    with pytest.raises(UserError, match='no member is trained yet'):
-        solutions.command([f'--run={tmp_path}'])
-
-
 def test_two_static_axes_are_one_row_each(tmp_path):
     changes = {'task__noninferential': (), 'task__unseen': ()}
     static_axes = (('model.depth', (1, 2)), ('task.complexity', (0, 3)))
@@ -119,10 +103,13 @@ def test_two_static_axes_are_one_row_each(tmp_path):
     assert cells.held_out.isna().all() and len(cells) == 8
 
 
-def test_an_unseen_pair_without_the_two_rules_counts_as_none():
+@pytest.mark.parametrize('lost', [{'composed', 'symmetric'}, {'symmetric'}])
+def test_an_unseen_pair_without_the_two_rules_counts_as_none(lost):
     """A task of one's own may have an eval set `unseen` with other mappings."""
-    names = {'unseen_composed': 'unseen_swapped', 'unseen_symmetric': 'unseen_lost'}
+    names = {f'unseen_{mapping}': f'unseen_{mapping}_of_ours' for mapping in lost}
     members = plant_members().rename(columns=names)
+    with pytest.raises(UserError, match='no unseen pair'):
+        answers.compute(members)
     cells = phase.compute(members[members.learning_rate == 1.0])
-    assert 'composed' not in cells and phase.layout(cells).columns == 1
+    assert not lost & set(cells) and phase.layout(cells).columns == 1
     assert cells.held_out[0] == 1

@@ -7,7 +7,6 @@ import pytest
 from analysis import frame
 from analysis.circuits.edge_sets import MECHANISMS
 from analysis.p1 import causal, pruned_circuits
-from anchorjax.errors import UserError
 from tests.support.converged import mark_converged
 from tests.support.networks.wired import make_wired_member
 
@@ -32,9 +31,3 @@ def test_the_planted_edges_are_found(finished, monkeypatch):
             causal.name_edge(edge) for edge in MECHANISMS[kind]
         }
     assert (edges.unchanged == 1).all()
-
-
-def test_without_a_converged_member_there_is_no_circuit(finished):
-    nobody = mark_converged(finished, finished.results.seed < 0)
-    with pytest.raises(UserError, match='no member has converged'):
-        pruned_circuits.compute(nobody)

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.drawing import style
 from analysis.members import measures
 from analysis.p1 import trajectories
 from anchorjax import config
@@ -46,18 +45,12 @@ def test_an_epoch_is_that_of_each_run_and_network(tmp_path):
     assert paper == config.P1_EPOCH
 
 
-def test_a_line_is_one_network(tmp_path):
+def test_a_line_is_one_network_that_did_not_diverge(tmp_path):
     axes = {'grid__gamma': (1.0, 1.6), 'grid__learning_rate': (1e-3, 1e-2)}
     run = plant_curves(tmp_path, experiment(model__width=20, **axes))
+    run.curves.diverged.loc[{'gamma': 1.6, 'seed': 0, 'learning_rate': 1e-3}] = 7
     lines = trajectories.compute({'a': run}).groupby(['run', 'gamma', 'seed'])
-    assert lines.ngroups == 8 and lines.epoch.nunique().eq(lines.size()).all()
-
-
-def test_a_diverged_network_has_no_line(tmp_path):
-    run = plant_curves(tmp_path, experiment(model__width=20, grid__gamma=(1.0, 1.6)))
-    run.curves.diverged.loc[{'gamma': 1.6, 'seed': 0}] = 7
-    found = trajectories.compute({'a': run}).groupby('gamma').seed.unique()
-    assert found[1.0].tolist() == [0, 1] and found[1.6].tolist() == [1]
+    assert lines.ngroups == 7 and lines.epoch.nunique().eq(lines.size()).all()
 
 
 def test_every_width_has_its_own_pair(tmp_path):
@@ -88,16 +81,3 @@ def test_the_official_run_is_read_by_gamma(tmp_path):
     official = trajectories.read_official(tmp_path)
     first = {gamma: table.composed[0] for gamma, table in official.items()}
     assert first == {0.1: 0.1, 0.5: 0.5, 0.8: 0.8}
-
-
-@pytest.mark.parametrize(
-    ('gammas', 'drawn'), [((0.5, 0.8), 2), ((0.1, 0.5, 0.8), 3)], ids=['pair', 'more']
-)
-def test_a_column_is_a_gamma_of_the_paper_that_was_trained(gammas, drawn, tmp_path):
-    change = {'model__width': 400, 'grid__gamma': gammas}
-    curves = trajectories.compute({'a': plant_curves(tmp_path, experiment(**change))})
-    layout = trajectories.layout(curves)
-    assert layout.columns == drawn
-    with style.draw_figure(curves, trajectories.draw, layout) as figure:
-        above = figure.axes[:drawn]
-        assert [axes.get_title() for axes in above] == [f'γ {g:g}' for g in gammas]

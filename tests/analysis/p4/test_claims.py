@@ -1,12 +1,9 @@
 """P4's claims: planted as the paper prints, and flat."""
 
-import numpy as np
 import pandas as pd
-import pytest
 
 from analysis import claims
-from analysis.claims import Group
-from analysis.p4.claims import CLAIMS, lag
+from analysis.p4.claims import CLAIMS
 from analysis.p4.members import ALL, NONE
 
 # A claim of ours may contradict P4.
@@ -49,23 +46,3 @@ def test_in_a_flat_world_nothing_is_better():
             assert verdict == 'does not hold', sentence
         if 'worth as much' in sentence or 'no worse' in sentence:
             assert verdict == 'holds', sentence
-
-
-A, B = Group('a', {'window': 'a'}), Group('b', {'window': 'b'})
-
-
-def test_a_network_that_never_learns_makes_the_ratio_a_lower_bound():
-    members = pd.DataFrame(
-        {
-            'seed': [0, 1, 2, 0, 1, 2],
-            'window': ['a', 'a', 'a', 'b', 'b', 'b'],
-            'moment': [20, 80, np.nan, 10, 20, 25],
-            'num_steps': 100,
-        }
-    )
-    found = lag(A, B)(members)
-    np.testing.assert_allclose(np.exp(found.values), [2, 4, 4])
-    assert [side.mean.mean for side in found.sides] == pytest.approx(
-        [66.67, 18.33], 1e-3
-    )
-    assert (found.bound, found.note) == ('at least', 'never: 1 and 0')

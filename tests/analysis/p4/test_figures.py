@@ -78,17 +78,27 @@ def test_the_interval_of_an_effect_is_drawn_around_its_mean(slope, monkeypatch):
         assert low < gain.mean() < high
 
 
+def test_a_grid_has_every_window_of_one_piece_and_the_others_beside_it(monkeypatch):
+    without = plant(lambda start, end: 0.1, windows=(ALL,))
+    without = without.assign(window=NONE, start=np.nan, end=np.nan, window_share=0.0)
+    members = pd.concat([plant(lambda start, end: end), without])
+    monkeypatch.setattr(start_or_end, 'tabulate', lambda run: members)
+    result = start_or_end.compute(None)
+    assert result.unseen.sel(start=0.25, end=0.5) == pytest.approx(0.5 + 0.0035)
+    assert np.isnan(result.unseen.sel(start=0.5, end=0.25))
+    np.testing.assert_allclose(result.gain.sel(effect='start'), 0, atol=1e-12)
+    assert (result.gain.sel(effect='end') > 0.2).all()
+    np.testing.assert_allclose(result.unseen_other.sel(other=NONE), without.unseen)
+    narrow = members[members.end == 1]  # no two of them differ in their end
+    monkeypatch.setattr(start_or_end, 'tabulate', lambda run: narrow)
+    with pytest.raises(UserError, match='no two windows differ in their end alone'):
+        start_or_end.compute(None)
+
+
 def test_seeds_without_every_window_are_left_out():
     members = plant(lambda start, end: 0.5)
     kept = start_or_end.select_complete(members.drop(index=3))
     assert set(kept.seed) == set(range(8)) - {3}
-
-
-def test_two_windows_must_share_one_end(monkeypatch):
-    members = plant(lambda start, end: end, windows=('0–0.25', '0–0.5'))
-    monkeypatch.setattr(start_or_end, 'tabulate', lambda run: members)
-    with pytest.raises(UserError, match='no two windows differ in their start alone'):
-        start_or_end.compute(None)
 
 
 def test_the_map_of_decay_is_of_constant_decay_alone(monkeypatch):
@@ -101,22 +111,6 @@ def test_the_map_of_decay_is_of_constant_decay_alone(monkeypatch):
     monkeypatch.setattr(decay_grid, 'tabulate', lambda run: windowed)
     with pytest.raises(UserError, match='no trained member has decay in all steps'):
         decay_grid.compute(None)
-
-
-@pytest.mark.slow
-def test_the_grid_of_windows_and_their_effects(windows_run):
-    """Windows 0–1, 0.25–0.5 and 0.25–1: one pair of starts, one pair of ends."""
-    members = tabulate(windows_run).pivot(index='seed', columns='window')['unseen']
-    result = start_or_end.compute(windows_run)
-    later = members['0.25–1']
-    np.testing.assert_allclose(result.gain.sel(effect='start'), later - members[ALL])
-    ends = later - members['0.25–0.5']
-    np.testing.assert_allclose(result.gain.sel(effect='end'), ends)
-    corner = result.unseen.sel(start=0.25, end=0.5)
-    assert corner == pytest.approx(members['0.25–0.5'].mean())
-    assert np.isnan(result.unseen.sel(start=0, end=0.5))
-    of_none = result.unseen_other.sel(other=NONE)
-    np.testing.assert_array_equal(of_none, members[NONE])
 
 
 @pytest.mark.slow

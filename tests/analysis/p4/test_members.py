@@ -136,16 +136,3 @@ def test_windows_of_one_name_are_refused(tmp_path):
     opened(tmp_path, grid__decay_window=((), (0, 40)), train__num_steps=40)
     with pytest.raises(UserError, match=f"are both called '{ALL}'"):
         tabulate_pieces(open_run(tmp_path))
-
-
-@pytest.mark.slow
-def test_decay_acts_where_the_window_says(windows_run):
-    """Until step 2 the window is closed; then it decays as much as four times all."""
-
-    def norms(step, window):
-        params = windows_run.params(step, decay_window=window, seed=0)
-        return np.linalg.norm(params['block_0']['W_V'])
-
-    assert norms(2, (2, 4)) == pytest.approx(norms(2, (0, 0)), rel=1e-6)
-    assert norms(2, ()) < 0.99 * norms(2, (0, 0))
-    assert norms('last', (2, 4)) < 0.99 * norms('last', (0, 0))

@@ -22,20 +22,26 @@ def engine(chromium):
     return chromium.new_page()
 
 
-@pytest.fixture(scope='module')
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+@pytest.fixture(scope='session')
+def pages(
+    tmp_path_factory: pytest.TempPathFactory, planted_payload: dict[str, Any]
+) -> dict[str, str]:
     """The addresses of written reports: of anchors and of SCAN, and their attacks."""
     folder = tmp_path_factory.mktemp('report')
+    of_scan = samples.make_payload(samples.plant_scan(folder / 'scan'))
     urls = {}
-    for name, plant in (
-        ('anchors', samples.plant_anchors),
-        ('scan', samples.plant_scan),
-    ):
-        payload = samples.make_payload(plant(folder / name))
+    for name, payload in (('anchors', planted_payload), ('scan', of_scan)):
         urls[name] = write_page(folder / f'{name}.html', payload)
         attacked = samples.attack(payload)
         urls[f'{name}_attacked'] = write_page(folder / f'{name}_2.html', attacked)
     return urls
+
+
+@pytest.fixture(scope='session')
+def planted_payload(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the page of anchors shows; a test that changes it takes a copy."""
+    folder = tmp_path_factory.mktemp('planted') / 'run'
+    return samples.make_payload(samples.plant_anchors(folder))
 
 
 @pytest.fixture

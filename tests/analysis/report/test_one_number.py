@@ -19,7 +19,6 @@ OPEN = {'train_loss': 0.5}
 DIVERGED = {'diverged': 3}
 # Composed answers of the two depths, and what became of these networks.
 SWEEPS = {
-    'all converged': ([0.9, 0.7, 0.8, 0.4], [CONVERGED] * 4, 0.70),
     'two not converged': (
         [0.9, 0.7, 0.8, 0.4],
         [CONVERGED, OPEN, CONVERGED, OPEN],

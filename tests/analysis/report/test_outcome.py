@@ -10,7 +10,6 @@ from analysis.report import words
 from analysis.report.choose import choose_networks
 from analysis.report.outcome import describe_outcome, describe_settings
 from analysis.report.subject import read_subject
-from analysis.report.write import collect
 from tests.support.pages import samples
 from tests.support.planted_results import open_planted
 
@@ -76,29 +75,6 @@ def test_every_setting_has_its_row_as_in_the_figure(scan):
     tested = drawn[drawn.measure == 'test_assigned']
     found = tested.pivot(index='setting', columns='value', values='mean')
     np.testing.assert_allclose(found, [[0.2, 0.6], [0.2, 2.9 / 3]], rtol=1e-6)
-
-
-def test_networks_that_have_not_converged_count_and_are_counted(scan):
-    scan.curves['converged'][0, 0, 0, 0] = False  # gamma 0.5, decay 0.01, seed 0
-    scan.curves['fit_loss'][0, 0, 0, 0] = 0.7
-    scan.curves['converged'][-1, :, -1] = False  # gamma 0.7, decay 0.5
-    subject = read_subject(scan)
-    outcome = describe_outcome(subject)
-    assert (outcome['trained'], outcome['usable'], outcome['converged']) == (12, 12, 8)
-    assert outcome['networks'][:2] == ['8 of 12', '5 of 6']
-    payload = collect(subject, samples.ignore)
-    status = payload['data']['members'][0]['status']
-    assert status == 'not converged (loss on training examples 0.7)'
-    first, *_, last = list_tested(scan)
-    assert (first['mean'], last['mean']) == ('0.20', '0.97')
-
-
-def test_diverged_networks_are_in_no_mean(scan):
-    scan.curves['converged'][:] = False
-    scan.curves['diverged'][-1, -1, -1, -1] = 1
-    outcome = describe_outcome(read_subject(scan))
-    assert (outcome['trained'], outcome['usable'], outcome['converged']) == (12, 11, 0)
-    assert list_tested(scan)[-1]['mean'] == '0.95'  # of 0.9 and 1.0
 
 
 def test_the_best_and_the_worst_network_are_shown(scan):

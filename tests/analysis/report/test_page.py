@@ -1,5 +1,6 @@
 """The HTML of the report: what it may contain."""
 
+import copy
 import json
 import math
 import re
@@ -11,8 +12,8 @@ from tests.support.pages import samples
 
 
 @pytest.fixture
-def payload(tmp_path) -> dict:
-    return samples.make_payload(samples.plant_anchors(tmp_path / 'run'))
+def payload(planted_payload) -> dict:
+    return copy.deepcopy(planted_payload)
 
 
 def read_data(html: str) -> dict:

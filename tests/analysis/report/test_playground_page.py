@@ -1,5 +1,6 @@
 """The playground in a real browser: asking, comparing, cutting, sending as a link."""
 
+import copy
 import json
 
 import numpy as np
@@ -207,8 +208,10 @@ def test_every_control_has_a_name(tab):
     assert tab.evaluate(spoken).startswith(f'{START}: answers ')
 
 
-def test_one_network_is_shown_alone_and_none_says_why(open_tab, tmp_path):
-    payload = samples.make_payload(samples.plant_anchors(tmp_path / 'run'))
+def test_one_network_is_shown_alone_and_none_says_why(
+    open_tab, planted_payload, tmp_path
+):
+    payload = copy.deepcopy(planted_payload)
     playground = payload['data']['playground']
     playground['networks'] = playground['networks'][2:3]
     path = tmp_path / 'one.html'

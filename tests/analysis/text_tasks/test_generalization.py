@@ -6,7 +6,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from analysis.text_tasks import generalization
-from tests.support.drawing import draw_pixels
 
 
 @pytest.fixture
@@ -56,7 +55,7 @@ def test_effects_are_paired_by_seed():
 
 
 @pytest.mark.parametrize('sizes', [(64,), (32, 64)])
-def test_the_figure_shows_every_network(open_planted, constant_baselines, sizes):
+def test_a_row_is_what_its_network_answers(open_planted, constant_baselines, sizes):
     run = open_planted('scan', static_axes=(('task.num_examples', sizes),))
     result = generalization.compute(run)
     assert result.eval_set.unique().tolist() == ['seen_train', 'seen_heldout', 'test']
@@ -70,7 +69,6 @@ def test_the_figure_shows_every_network(open_planted, constant_baselines, sizes)
             eval_set=row['eval_set'], group=row['group'], mapping='assigned'
         )
         assert row['score'] == pytest.approx(planted.item())
-    assert draw_pixels(result, generalization).std() > 0
 
 
 @pytest.mark.parametrize('column', ['score', 'steps'])

@@ -16,10 +16,8 @@ SMALL = {
     'num_examples': 40_000,
 }
 OPTIONS = (
-    {},
     {'memory_labels': 'near'},
-    {'label_ranges': ((6, 7), (6, 15))},
-    {'seq_len': 3},
+    {'label_ranges': ((6, 7), (6, 15)), 'seq_len': 3},
     {'q': 3, 'masked': ((3, 4, 3), (4, 4, 4)), 'vocab': 24},
     {'q': 1, 'masked': ((4,),)},
 )
