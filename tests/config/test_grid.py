@@ -8,7 +8,7 @@ import pytest
 
 from anchorjax import grid
 from anchorjax.errors import UserError
-from anchorjax.grid import TRACED_DTYPES, axis_label, locate, match_value
+from anchorjax.grid import TRACED_DTYPES, locate, match_value
 from tests.support.sweeps import experiment
 
 LOOP = (('model.depth', (1, 2)), ('model.heads', (1, 3)))
@@ -98,12 +98,6 @@ def test_floats_match_up_to_rounding_and_other_values_exactly():
     ]:
         with pytest.raises(UserError, match='no member has x'):
             match_value('x', values, value)
-
-
-def test_a_tuple_is_labelled_by_its_text():
-    assert axis_label(((4, 3),)) == '((4, 3),)'
-    assert axis_label(0.3) == 0.3
-    assert axis_label('post') == 'post'
 
 
 WINDOWS = ((), (0, 0), (3, 8, 20, 40))
