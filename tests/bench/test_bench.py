@@ -1,13 +1,9 @@
 """The benchmark runs, and its baselines compute the networks that we train."""
 
-import sys
-import types
-
 import numpy as np
 import pytest
 from flax.traverse_util import flatten_dict
 
-from anchorjax.extras import bench as extras_bench
 from anchorjax.extras.bench import compare
 from tests.support import cases
 from tests.support.networks.hugging_face import to_state_dict
@@ -30,26 +26,6 @@ def test_every_row_is_measured(measure, size):
         if 'relative to' in name:
             ratio, limit = value.split('x its speed; at most ')
             assert 0 < float(ratio) < float(limit.rstrip('x'))
-
-
-@pytest.mark.parametrize(
-    ('measure', 'size'), [(compare.compare_p1, P1), (compare.compare_gpt2, TEXTS)]
-)
-def test_pytorch_on_the_cpu_is_not_compared_with_a_gpu(measure, size, monkeypatch):
-    def list_baselines(label, experiment, baselines, *_):
-        yield label, ', '.join(baselines)
-
-    loops = types.SimpleNamespace(
-        prepare_p1=lambda *_: {'PyTorch': None},
-        prepare_gpt2=lambda *_: {'PyTorch': None},
-    )
-    monkeypatch.setattr(compare, '_compare', list_baselines)
-    monkeypatch.setattr(extras_bench, 'torch_loops', loops, raising=False)
-    monkeypatch.setitem(sys.modules, extras_bench.__name__ + '.torch_loops', loops)
-    assert 'PyTorch' in list(measure(size))[-1][1]
-    monkeypatch.setattr(compare.jax, 'default_backend', lambda: 'gpu')
-    rows = list(measure(size))
-    assert rows[0][1] == compare.ON_CPU and 'PyTorch' not in rows[-1][1]
 
 
 @pytest.mark.parametrize('fused', [False, True])

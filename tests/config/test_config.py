@@ -1,15 +1,25 @@
 """From a file, a dict, JSON or overrides to one valid Experiment."""
 
+import dataclasses
 import json
+from typing import Annotated
 
 import ml_collections
 import numpy as np
 import pytest
 
-from anchorjax import config
+from anchorjax import cli, config, tasks
 from anchorjax.errors import ConfigError
+from anchorjax.limits import at_least, check_fields
+from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from tests.support import tiny
 from tests.support.sweeps import experiment
+
+
+def test_a_size_that_the_model_does_not_have_is_refused():
+    for model, size in (('gpt2', 'large'), ('transformer', 'tiny')):
+        with pytest.raises(ConfigError, match=f"size = '{size}': must be one of"):
+            config.default(model=model, size=size)
 
 
 def test_an_axis_is_a_tuple_and_never_a_list():
@@ -63,10 +73,7 @@ def test_a_bad_file_or_preset_is_a_config_error(spec, line):
 @pytest.mark.parametrize(
     ('text', 'line'),
     [
-        (
-            'def get_config(preset): return {}',
-            'get_config returned {}, not a ConfigDict',
-        ),
+        ('def get_config(preset): return {}', 'get_config returned {}, not a Conf'),
         ('get_confg = None', "has no attribute 'get_config'"),
         ('def get_config(preset', 'SyntaxError'),
     ],
@@ -147,22 +154,16 @@ LENGTHS = {'train__snapshot_steps': '0,400', 'optimizer__warmup_steps': '350'}
 
 
 @pytest.mark.parametrize(
-    ('spec', 'texts'),
+    'texts',
     [
-        ('configs/phase.py', {'train__num_steps': '300', **LENGTHS}),
-        (
-            'configs/phase.py',
-            {'train__snapshot_steps': '7000', 'optimizer__warmup_steps': '7000'},
-        ),
-        (
-            'configs/phase.py',
-            {'optimizer__schedule_steps': '100', 'grid__decay_window': '(0,7000),'},
-        ),
+        {'train__num_steps': '300', **LENGTHS},
+        {'train__snapshot_steps': '7000', 'optimizer__warmup_steps': '7000'},
+        {'optimizer__schedule_steps': '100', 'grid__decay_window': '(0,7000),'},
     ],
 )
-def test_what_was_given_and_does_not_fit_is_one_line_with_every_flag(spec, texts):
+def test_what_was_given_and_does_not_fit_is_one_line_with_every_flag(texts):
     with pytest.raises(config.ConfigError) as caught:
-        override_preset(spec, **texts)
+        override_preset('configs/phase.py', **texts)
     (line,) = str(caught.value).splitlines()
     for field in set(texts) - {'train__num_steps'}:
         assert f'--config.{field.replace("__", ".")}' in line
@@ -172,7 +173,6 @@ def test_what_was_given_and_does_not_fit_is_one_line_with_every_flag(spec, texts
     ('spec', 'texts', 'head_dim', 'mlp_dim'),
     [
         ('configs/phase.py', {'width': '16'}, 16, 48),
-        ('configs/phase.py:laptop', {'width': '32'}, 16, 96),
         ('configs/phase.py:paper', {'width': '32'}, 16, 96),
         ('configs/phase.py:laptop', {'width': '32', 'mlp_dim': '7'}, 16, 7),
     ],
@@ -182,3 +182,53 @@ def test_sizes_follow_a_width_alone(spec, texts, head_dim, mlp_dim):
     narrow, lines = override_preset(spec, **fields)
     assert (narrow.model.head_dim, narrow.model.mlp_dim) == (head_dim, mlp_dim)
     assert len(lines) == (not spec.endswith(':paper'))
+
+
+@dataclasses.dataclass(frozen=True)
+class LimitedConfig(ModularAdditionConfig):
+    name: str = 'limited'
+    limit: Annotated[int, at_least(1)] | None = None
+    group: int = 1
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'task')
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    monkeypatch.setitem(tasks.TASKS, 'limited', LimitedConfig)
+    c = config.default(task='limited')
+    c.train.batch_size = 64
+    return c
+
+
+def test_a_field_may_be_none_or_be_set(limited):
+    assert config.resolve(limited).task.limit is None
+    lines = cli.describe_fields(config.resolve(limited)).splitlines()
+    (line,) = [line for line in lines if 'limit=None' in line]
+    assert line.endswith('int, at least 1 or None')
+    config.override(limited, 'task.limit', '3')
+    assert config.resolve(limited).task.limit == 3
+
+
+@pytest.mark.parametrize(('text', 'part'), [('x', 'a Python value'), ('0', 'at least')])
+def test_what_it_cannot_be_is_one_line(limited, text, part):
+    with pytest.raises(ConfigError, match=f'task.limit = .*must be {part}'):
+        config.override(limited, 'task.limit', text)
+        config.resolve(limited)
+
+
+def test_none_is_no_value_of_an_axis(limited):
+    limited.static_axes = (('task.limit', (1, None)),)
+    with pytest.raises(
+        ConfigError, match=r'static_axes \(task.limit\) = .*without None'
+    ):
+        config.resolve(limited)
+
+
+def test_an_axis_is_not_called_as_a_dim_of_the_results(limited):
+    limited.static_axes = (('task.group', (1, 2)),)
+    with pytest.raises(
+        ConfigError, match="static_axes = 'group': must be the name of one"
+    ):
+        config.resolve(limited)

@@ -26,27 +26,11 @@ MISTAKES = [
     ('train__batch_devices', 3, 'train.batch_devices = 3: must be a divisor of train'),
     ('train__snapshot_steps', (41,), 'train.snapshot_steps = (41,): must be steps f'),
     ('name', '../../x', "name = '../../x': must be at most 100 of A-Z a-z"),
-    (
-        'static_axes',
-        ('model.depth', (1, 2)),
-        "static_axes[0] = 'model.depth': must be (path, v",
-    ),
-    (
-        'static_axes',
-        (('model.dept', (1,)),),
-        "static_axes[0]: 'model.dept' cannot be an axis, did y",
-    ),
-    (
-        'static_axes',
-        (('grid.gamma', (0.3,)),),
-        "static_axes[0]: 'grid.gamma' cannot be an axis",
-    ),
+    ('static_axes', ('model.depth', (1, 2)), "static_axes[0] = 'model.depth': must be"),
+    ('static_axes', (('model.dept', (1,)),), "static_axes[0]: 'model.dept' cannot be"),
+    ('static_axes', (('grid.gamma', (0.3,)),), "static_axes[0]: 'grid.gamma' cannot"),
     ('static_axes', (('model.depth', (1, 0)),), 'model.depth = 0: must be at least 1'),
-    (
-        'static_axes',
-        (('model.depth', (1, 1)),),
-        'static_axes (model.depth) = (1, 1): must be disti',
-    ),
+    ('static_axes', (('model.depth', (1, 1)),), 'static_axes (model.depth) = (1, 1): '),
 ]
 
 
@@ -56,11 +40,7 @@ NOT_IN_FLOAT32 = [
     ('grid__learning_rate', (1e-46,), 'grid.learning_rate[0] = 1e-46: must be at'),
     ('optimizer__b2', 1 - 1e-9, 'optimizer.b2 = 0.999999999: must be at least 0, b'),
     ('model__eps', 1e-50, 'model.eps = 1e-50: must be at least'),
-    (
-        'static_axes',
-        (('optimizer.b1', (0.9, 0.90000000001)),),
-        'static_axes (optimizer.b1) = (0.9,',
-    ),
+    ('static_axes', (('optimizer.b1', (0.9, 0.9 + 1e-11)),), 'static_axes (optimizer'),
 ]
 
 
@@ -90,11 +70,7 @@ def test_sizes_cannot_follow_a_width_along_an_axis():
     ('path', 'text', 'line'),
     [
         ('grid.gama', '0.3', "grid.gama: no such field, did you mean 'gamma'?"),
-        (
-            'model.name',
-            'gpt2',
-            "model.name = 'gpt2': must be 'transformer', as anot",
-        ),
+        ('model.name', 'gpt2', "model.name = 'gpt2': must be 'transformer', as anot"),
         ('grid.gamma', 'nan', "grid.gamma = 'nan': must be values with commas between"),
         ('train.num_steps', 'x', "train.num_steps = 'x': must be a whole number, like"),
         ('optimizer.b1', '1' * 400, 'optimizer.b1 = 111'),

@@ -26,6 +26,7 @@ from anchorjax.extras.corpora.tokenizers import (
 from anchorjax.storage import locks
 from anchorjax.tasks.corpus.token_files import open_corpus, read_document
 from launch.data import CORPORA
+from tests.support.faults import flip
 from tests.support.in_process import run
 
 # GPT-2's ranks, wherever this machine has them: they are not ours to commit.
@@ -70,7 +71,7 @@ def test_documents_are_separated_by_end(source, tmp_path):
     assert write_corpus(source, tmp_path / 'out') == written
 
 
-@pytest.mark.parametrize('when', range(1, 6))
+@pytest.mark.parametrize('when', [1, 3, 5])
 def test_an_interruption_anywhere_changes_no_byte(source, tmp_path, when, monkeypatch):
     monkeypatch.setattr(write, '_BATCH', 3)  # a batch of about one document
     write_corpus(source, tmp_path / 'whole')
@@ -121,13 +122,10 @@ def test_a_mistake_before_the_first_token_leaves_the_folder_usable(source, tmp_p
 
 
 def test_damaged_tokens_are_not_there_already(source, tmp_path):
-    out = tmp_path / 'out'
-    write_corpus(source, out)
-    data = bytearray((out / 'tokens.bin').read_bytes())
-    data[-3] ^= 1
-    (out / 'tokens.bin').write_bytes(data)
+    write_corpus(source, tmp_path / 'out')
+    flip(tmp_path / 'out' / 'tokens.bin')
     with pytest.raises(UserError, match='damaged'):
-        write_corpus(source, out)
+        write_corpus(source, tmp_path / 'out')
 
 
 def test_two_processes_do_not_write_into_one_folder(source, tmp_path):
@@ -165,7 +163,6 @@ def test_a_vocabulary_is_its_words_whatever_is_around_them(tmp_path, content):
     ('content', 'line'),
     [
         (b'the\nthe \n', 'must have distinct words'),
-        (b'\xff\xfet\x00', 'byte 0 is 0xff: must be UTF-8'),
         (b'caf\xe9\n', 'byte 3 is 0xe9: must be UTF-8'),
         (b'\n \n', 'must have distinct words'),
     ],
@@ -255,14 +252,8 @@ def test_the_command_line(source, tmp_path, monkeypatch, capsys):
     done = say(*words[:4], tmp_path / 'words', '--tokenizer', 'words')
     assert '7 words are 100.0% of all' in done.out, done.out
     (tmp_path / 'few.txt').write_text('the\nof\n')
-    done = say(
-        *words[:4],
-        tmp_path / 'few',
-        *words[5:6],
-        'words',
-        '--vocabulary',
-        tmp_path / 'few.txt',
-    )
+    own = ('--tokenizer', 'words', '--vocabulary', tmp_path / 'few.txt')
+    done = say(*words[:4], tmp_path / 'few', *own)
     assert '71.4% of the words are beyond the vocabulary' in done.out, done.out
     corpus = open_corpus(str(tmp_path / 'words'))
     assert corpus.words[-2:] == ('<unknown>', '<end>')

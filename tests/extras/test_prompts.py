@@ -6,7 +6,6 @@ import re
 import pandas as pd
 import pytest
 
-from analysis.p1 import replies
 from anchorjax.errors import ConfigError
 from anchorjax.extras.prompts import draw_prompts, read_replies, score_replies
 from anchorjax.tasks.anchors import AnchorsConfig
@@ -95,15 +94,15 @@ def say(monkeypatch, capsys):
     return say_words
 
 
-def ask(say, stub, folder, name='m', *words):
-    where = ['--endpoint', stub.address, '--model', f'lab/{name}', '--out', folder]
+def ask(say, stub, folder, *words):
+    where = ['--endpoint', stub.address, '--model', 'lab/m', '--out', folder]
     sizes = ['--config', TINY_FILE, '--number', 2, '--shots', 1]
     return say('ask', *sizes, *where, *words)
 
 
 def test_replies_are_kept_and_nothing_is_asked_twice(say, tmp_path):
     pytest.importorskip('openai')
-    with serve('composed') as stub:
+    with serve() as stub:
         stub.accidents = [''] * 3 + ['400']
         assert ask(say, stub, tmp_path).code == 2 and len(stub.bodies) == 4
         assert '12 replies' in ask(say, stub, tmp_path).out
@@ -111,7 +110,7 @@ def test_replies_are_kept_and_nothing_is_asked_twice(say, tmp_path):
         assert len(stub.bodies) == 13
         assert stub.bodies[0]['temperature'] == 0
         assert stub.headers[0]['authorization'] == f'Bearer {KEY}'
-        done = ask(say, stub, tmp_path, 'm', '--fields', '{}')
+        done = ask(say, stub, tmp_path, '--fields', '{}')
         assert (done.code, done.errors.count('\n')) == (2, 1)
         assert 'was asked otherwise; give another --out' in done.errors
     path = tmp_path / 'm.jsonl'
@@ -126,7 +125,7 @@ def test_what_may_pass_is_asked_again_and_a_refusal_is_one_line(
     say, tmp_path, accidents, code
 ):
     pytest.importorskip('openai')
-    with serve('composed') as stub:
+    with serve() as stub:
         stub.accidents, stub.waits = list(accidents), ['0.01'] * 2
         done = ask(say, stub, tmp_path)
     assert done.code == code and len(stub.bodies) >= len(accidents)
@@ -134,11 +133,13 @@ def test_what_may_pass_is_asked_again_and_a_refusal_is_one_line(
         assert done.errors.splitlines()[-1].startswith('error: http://127.0.0.1')
 
 
-def test_replies_are_scored_beside_members(say, finished, tmp_path):
-    pytest.importorskip('openai')
-    for solution in ('composed', 'symmetric', 'wrong', 'prose'):
-        with serve(solution) as stub:
-            assert ask(say, stub, tmp_path, solution).code == 0
+def test_replies_are_scored_beside_members(say, prompts, finished, tmp_path):
+    for name in ('composed', 'symmetric', 'wrong', 'prose'):
+        rows = []
+        for prompt in prompts:
+            known = prompt.answers | {'wrong': 1000, 'prose': 'It follows some rule.'}
+            rows.append(json.dumps(prompt._asdict() | {'reply': str(known[name])}))
+        (tmp_path / f'{name}.jsonl').write_text('\n'.join(rows) + '\n')
     words = ['score', '--out', tmp_path, '--run', finished.folder.workdir]
     done = say(*words)
     assert done.code == 0, done.errors
@@ -159,9 +160,7 @@ def test_one_answer_of_two_names_counts_once():
     (prompt,) = (prompt for prompt in prompts if prompt.eval_set == 'unseen')
     row = prompt._asdict() | {'reply': str(prompt.answers['composed'])}
     table = score_replies([row])
-    assert replies.compute({'a': table})[['composed', 'symmetric']].values.tolist() == [
-        [1, 0]
-    ]
+    assert table[['composed', 'symmetric']].values.tolist() == [[True, False]]
 
 
 @pytest.mark.parametrize(

@@ -87,14 +87,7 @@ def test_a_mark_of_utf_8_is_no_letter(tmp_path, packing):
 @pytest.mark.parametrize('packing', PACKINGS)
 @pytest.mark.parametrize('kind', ['.txt', '.jsonl'])
 @pytest.mark.parametrize(
-    ('encoding', 'byte'),
-    [
-        ('latin-1', 11),
-        ('utf-16', 0),  # begins with its mark
-        ('utf-16-le', 1),  # every second byte is 0
-        ('utf-16-be', 0),
-        ('utf-32', 0),
-    ],
+    ('encoding', 'byte'), [('latin-1', 11), ('utf-16', 0), ('utf-16-le', 1)]
 )
 def test_another_encoding_is_refused_with_its_first_byte(
     tmp_path, kind, encoding, byte, packing

@@ -1,4 +1,4 @@
-"""GPT-2's gradient is the reference's, at every option that may not change it."""
+"""GPT-2 has its size and the reference's gradient, which few options may change."""
 
 import functools
 from typing import Any
@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import models
+from anchorjax import config, models
 from anchorjax.experiment import Experiment
+from anchorjax.sweeps import cost
 from anchorjax.training import losses
 from tests.support import cases
 from tests.support.cases import TOKENS_BT, draw_gpt2, forward, run_forward
@@ -35,6 +36,16 @@ compute_gradient = functools.partial(jax.jit, static_argnums=0)(
 def flatten(tree: Any) -> np.ndarray:
     leaves = [np.asarray(leaf, np.float64).ravel() for leaf in jax.tree.leaves(tree)]
     return np.concatenate(leaves)
+
+
+@pytest.mark.parametrize(
+    ('size', 'official'), [('small', 124_439_808), ('medium', 354_823_168)]
+)
+def test_the_official_number_of_parameters(size, official):
+    c = config.default(model='gpt2', size=size)
+    c.task.vocab = 50_257
+    c.optimizer.warmup_steps = 0
+    assert cost.num_parameters(config.resolve(c)) == official
 
 
 @pytest.mark.slow

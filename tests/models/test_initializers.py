@@ -1,5 +1,6 @@
 """Every tensor starts with the std that is written down (P1 App A; PAPERS 1.2)."""
 
+import functools
 from typing import Any
 
 import chex
@@ -89,6 +90,7 @@ def list_stds(option: str, gamma: float) -> dict[str, float]:
     }[option]
 
 
+@functools.cache
 def draw_params(
     experiment: config.Experiment, gamma: float = GAMMA
 ) -> dict[tuple, np.ndarray]:
@@ -143,8 +145,8 @@ def test_the_official_std_of_gpt2_small_by_hand():
 def test_gamma_scales_the_same_noise_of_the_matrices_it_reaches(option):
     """With init = 'scale' a large gamma is a large start; elsewhere a small one."""
     experiment = OPTIONS[option]
-    low, high = draw_params(experiment, 0.4), draw_params(experiment, 1.2)
-    before, after = list_stds(option, 0.4), list_stds(option, 1.2)
+    low, high = draw_params(experiment), draw_params(experiment, 1.2)
+    before, after = list_stds(option, GAMMA), list_stds(option, 1.2)
     for path, value in low.items():
         factor = 1.0
         if path[-1].startswith('W_'):

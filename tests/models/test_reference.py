@@ -1,4 +1,4 @@
-"""The model, its loss and its steps are those of NumPy in float64."""
+"""The models, their loss and their steps are those of NumPy in float64."""
 
 import functools
 from collections.abc import Callable
@@ -7,13 +7,18 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 import pytest
+from flax.traverse_util import flatten_dict
 
 from anchorjax import tasks
 from anchorjax.experiment import Experiment
-from anchorjax.training.step import TrainState, new_state
+from anchorjax.grid import HParams
+from anchorjax.models import Activations
+from anchorjax.models.transformer import ACTIVATIONS
+from anchorjax.training.step import TrainState, init_member, new_state
 from tests.support import cases
 from tests.support.first_steps import HPARAMS, make_step
 from tests.support.networks import reference
+from tests.support.p2_tasks import make_experiment
 from tests.support.rounding import assert_same_but_rounding
 
 # Large eps of LayerNorm and Adam: an eps in the wrong place shows.
@@ -121,7 +126,6 @@ def test_gpt2s_forward_is_the_references(option):
 @pytest.mark.parametrize(
     ('option', 'last_only', 'slices'),
     [
-        ('post', True, 1),
         ('post_heads', True, 1),
         ('pre_gelu', True, 1),
         ('pre_query', True, 1),
@@ -162,3 +166,66 @@ def test_a_gradient_below_the_limit_is_not_clipped():
     grads = reference.gradient(params, *batch, experiment.model)
     adamw = reference.AdamW(params, 0.9, 0.999, 1e-2, DECAY, max_norm=50.0)
     assert_trees_close(state.params, adamw.step(params, grads, PEAK))
+
+
+REFERENCES = {
+    'emb_mlp': reference.apply_emb_mlp,
+    'one_layer': reference.apply_one_layer,
+}
+TOKENS_BT = np.array([[6, 1, 4, 9, 9], [7, 3, 3, 12, 0], [11, 5, 2, 2, 19]], np.int32)
+of_both = pytest.mark.parametrize('name', REFERENCES)
+
+
+@of_both
+@pytest.mark.parametrize('activation', ACTIVATIONS)
+def test_every_position_is_the_references_of_what_came_before(name, activation):
+    experiment = make_experiment(name, model__activation=activation)
+    params = cases.random_params(experiment)
+    exact = reference.to_float64(params)
+    out = cases.run_forward(experiment, params, TOKENS_BT, last_only=False)
+    last = cases.run_forward(experiment, params, TOKENS_BT)
+    for b, tokens_T in enumerate(TOKENS_BT):
+        for t in range(5):
+            past = tokens_T[: t + 1]
+            expected = REFERENCES[name](exact, past, activation)
+            np.testing.assert_allclose(out.logits[b, t], expected, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(last.logits[b, 0], expected, rtol=1e-4, atol=1e-4)
+
+
+@of_both
+def test_its_parameters_start_at_d_in_to_the_minus_gamma(name):
+    experiment = make_experiment(name, model__mlp_dim=300)
+    hparams = HParams(gamma=0.8, learning_rate=1e-3, weight_decay=0.0, seed=3)
+    init = jax.jit(functools.partial(init_member, experiment))
+    params = flatten_dict(init(hparams).params, sep='/')
+
+    for path, leaf in params.items():
+        d_in = leaf.shape[-1] if path == 'W_embed' else leaf.shape[0]
+        error = (2 * leaf.size) ** -0.5
+        ratio = np.std(leaf) / d_in**-0.8
+        assert abs(ratio - 1) < 4 * error, path
+
+
+def test_the_one_layers_activations_and_interventions():
+    experiment = make_experiment('one_layer')
+    params = cases.random_params(experiment)
+    module = experiment.model.module(20, gamma=0.0)
+    offers = []
+
+    def keep(field: str, block: int, value: jax.Array) -> jax.Array:
+        offers.append((field, block, value.shape))
+        return value
+
+    @jax.jit
+    def run(params: Any) -> Activations:
+        return module.apply({'params': params}, TOKENS_BT, edit=keep)
+
+    kept = run(params)
+    plain = cases.run_forward(experiment, params, TOKENS_BT, last_only=False)
+    assert_same_but_rounding(kept, plain)
+    assert offers == [
+        ('Attn', 0, (3, 1, 5, 5)),
+        ('X_ao', 0, (3, 5, 20)),
+        ('X_do', 0, (3, 5, 20)),
+    ]
+    np.testing.assert_allclose(plain.blocks[0].Attn.sum(-1), 1, rtol=1e-5)

@@ -48,10 +48,3 @@ def test_every_sweep_of_a_page_is_accepted(page: pathlib.Path, monkeypatch):
     assert len(sweeps) >= text.count('python launch/sweep.py')
     for words in sweeps:
         cli.parse_command_line(cli.sweep_parser(), words)
-
-
-def test_what_people_read_first_is_short():
-    assert len((ROOT / 'README.md').read_text().splitlines()) <= 150
-    results = (ROOT / 'RESULTS.md').read_text()
-    assert len(results.splitlines()) <= 255
-    assert len(results.split()) <= 3_100

@@ -48,8 +48,6 @@ FORBIDDEN = (
     ('analysis', ('anchorjax.storage.checkpoint', 'anchorjax.storage.locks')),
     ('analysis', ('anchorjax.extras',)),
 )
-# The modules of analysis that write files.
-WRITERS = {'drawing.style', 'law.law', 'report.write', '__main__'}
 FOLDERS = ('anchorjax', 'analysis', 'launch', 'configs')
 SOURCES = [path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py')]
 
@@ -115,44 +113,12 @@ def test_imports_do_not_circle():
             del graph[name]
 
 
-def list_reachable(name: str) -> set[str]:
-    """The module of this name and all that it imports, directly or not."""
-    path_of = {module_name(path): path for path in SOURCES}
-    reached, waiting = set(), [name]
-    while waiting:
-        module = waiting.pop()
-        if module not in reached:
-            reached.add(module)
-            waiting += list_imports(path_of[module]) & MODULES
-    return reached
-
-
-@pytest.mark.parametrize(
-    ('name', 'most'),
-    [
-        ('anchorjax.training.step', 16),
-        ('anchorjax.storage.reader', 31),
-        ('analysis.p1.answers', 45),
-    ],
-)
-def test_what_is_read_often_is_read_in_few_files(name, most):
-    assert len(list_reachable(name)) <= most
-
-
 @pytest.mark.parametrize(('start', 'forbidden'), FORBIDDEN)
 def test_what_a_package_may_not_import(start, forbidden):
     for path in SOURCES:
         if module_name(path).startswith(start):
             for name in list_imports(path):
                 assert not name.startswith(forbidden), f'{path} imports {name}'
-
-
-def test_analysis_writes_figures_and_pages_alone():
-    writers = set()
-    for path in (ROOT / 'analysis').rglob('*.py'):
-        if 'anchorjax.files' in list_imports(path):
-            writers.add(module_name(path).removeprefix('analysis.'))
-    assert writers == WRITERS
 
 
 def test_configs_import_the_config_package_alone():

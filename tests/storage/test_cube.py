@@ -32,7 +32,7 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
         **BRIEF,
         grid__seed=(0,),
         static_axes=(
-            ('task.unseen', (((4, 3),), ((4, 3), (3, 4)))),
+            ('task.unseen', (((4, 3),), ((4, 3), (3, 4)), ())),
             ('task.seq_len', (4, 5)),
         ),
     )
@@ -40,16 +40,16 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
     results = run.results.squeeze()
     assert results.eval_set.values.tolist()[2:] == ['unseen', 'unseen_34']
     assert results.group.values.tolist() == ['at_0', 'at_1', 'at_2']
-    one_unseen, both_unseen = results.unseen.values
+    one_unseen, both_unseen, none_unseen = results.unseen.values
     known = np.isfinite(results.agreement_by_group.isel(mapping=0))
     has_34 = known.sel(eval_set='unseen_34', group='at_0')
     assert not has_34.sel(unseen=one_unseen).any()
     assert has_34.sel(unseen=both_unseen).all()
-    at_the_end = known.sel(eval_set='unseen', group='at_2')
-    assert not at_the_end.sel(seq_len=4).any() and at_the_end.sel(seq_len=5).all()
+    at_the_end = known.sel(eval_set='unseen', group='at_2').sel(unseen=both_unseen)
+    assert not at_the_end.sel(seq_len=4) and at_the_end.sel(seq_len=5)
 
     # A member on its own has the same numbers: one of either length and kind of pairs.
-    for cohort in experiment.cohorts()[::3]:
+    for cohort in experiment.cohorts()[:4:3]:
         alone = api.train(
             experiment.for_cohort(cohort), tmp_path / 'alone' / cohort.name
         )
@@ -61,23 +61,12 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
             np.testing.assert_array_equal(member[name].sel(labels), own)
 
     table = run.members
-    assert table.unseen_34_composed.isna().sum() == 2
-    assert (table.unseen_answer != '').all()
-    assert table.unseen_composed_at_2.isna().sum() == 2
+    is_asked = table.unseen != none_unseen
+    assert table.unseen_34_composed.isna().sum() == 4
+    assert ((table.unseen_answer != '') == is_asked).all()
+    assert (table.unseen_answer_share.notna() == is_asked).all()
+    assert table.unseen_composed_at_2.isna().sum() == 4
     assert set(table.solution) == {'not converged'}
-
-
-@pytest.mark.slow
-def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
-    experiment = sweeps.experiment(
-        task__split='random',
-        **BRIEF,
-        grid__seed=(0,),
-        static_axes=(('task.unseen', (((4, 3),), ())),),
-    )
-    table = api.train(experiment, tmp_path).members.set_index('unseen')
-    assert table.unseen_answer['((4, 3),)'] != '' and table.unseen_answer['()'] == ''
-    assert table.unseen_answer_share.isna().tolist() == [False, True]
 
 
 @pytest.mark.parametrize('base', [(), ((4, 3),)])
@@ -143,16 +132,8 @@ def test_neither_the_limit_nor_the_records_of_curves_change_what_is_trained(tmp_
     losses = []
     for every, limit in ((1, 1e-9), (2, 100.0), (4, 100.0)):
         changes = common | {'train__eval_every': every, 'train__converged_loss': limit}
-        experiment = sweeps.experiment(**changes)
-        run = api.train(experiment, tmp_path / str(every))
+        run = api.train(sweeps.experiment(**changes), tmp_path / str(every))
         losses.append(run.results.fit_loss.values)
-        is_low = run.results.fit_loss.values <= limit
-        right = run.results.token_agreement.sel(
-            eval_set='seen_train', mapping='assigned'
-        )
-        is_learned = right.values > 1 / experiment.task.vocab
-        assert (run.results.converged.values == (is_low & is_learned)).all()
-        assert (run.members.converged == (is_low & is_learned).ravel()).all()
     np.testing.assert_array_equal(losses[0], losses[1])
     np.testing.assert_array_equal(losses[0], losses[2])
 

@@ -3,7 +3,6 @@
 import functools
 import pathlib
 import resource
-import subprocess
 from collections.abc import Iterator
 
 import matplotlib
@@ -23,28 +22,10 @@ from anchorjax.files import (
     write_text,
 )
 from anchorjax.storage import checkpoint
-from tests.support.faults import flip, mounted, truncate
+from tests.support.faults import flip, truncate
 from tests.support.sweeps import require_line, tree_hash
 
 matplotlib.use('Agg')
-
-
-@pytest.fixture
-def small_disk(tmp_path) -> Iterator[pathlib.Path]:
-    if not mounted(tmp_path, '80k'):
-        pytest.skip('mounting a small disk is not permitted here')
-    yield tmp_path
-    subprocess.run(['umount', '-l', str(tmp_path)], check=True)
-
-
-def test_a_figure_that_does_not_fit_on_the_disk_is_one_line(small_disk):
-    figure, axis = plt.subplots()
-    axis.plot(np.random.default_rng(0).normal(size=50_000))
-    with pytest.raises(StoreError, match='No space left on device') as caught:
-        write_atomic(small_disk / 'figure.pdf', figure.savefig)
-    plt.close(figure)
-    assert is_temporary(caught.value)
-    assert list(small_disk.iterdir()) == []
 
 
 @pytest.fixture

@@ -83,9 +83,8 @@ def test_what_is_no_path_is_refused_before_anything_is_made(place, given):
     assert sorted(place.rglob('*')) == before
 
 
-NAMES = ['lr=[1e-3]', '[', '[!a]', 'a*', 'a**b', 'w?', '{x}', 'a b ', '%41', '#x', '~']
-NAMES += ['é漢', 'a\nb', 'a\\b', 'gs', 'a:b', '$HOME', '-r', 'x' * 200, '\'"']
-NAMES += ['ocdbt.process_1', '7.orbax-checkpoint-tmp']
+NAMES = ['lr=[1e-3]', '[', '[!a] {x} a**b w?', 'a b ', '%41#x$HOME~', 'é漢\n\\']
+NAMES += ['gs', 'a:b\'"', '-r', 'x' * 200, 'ocdbt.process_1', '7.orbax-checkpoint-tmp']
 
 
 def make_tree(seed: int) -> dict[str, np.ndarray]:
@@ -129,10 +128,7 @@ def test_a_save_that_cannot_be_read_back_is_an_error(tmp_path, monkeypatch, lost
     assert checkpoint.list_steps(tmp_path) == [1]
 
 
-ODD = ('../r', 'lr=[1e-3]/r', 'link/../r [*]')
-
-
-@pytest.mark.parametrize('given', ODD)
+@pytest.mark.parametrize('given', ['../lr=[1e-3]/r', 'link/../r [*]'])
 def test_a_sweep_is_stopped_resumed_and_read_by_any_path(place, one_member, given):
     train_and_stop(given, segments=2)
     warnings = []

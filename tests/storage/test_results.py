@@ -64,16 +64,6 @@ def test_unfinished_figures_are_removed_once_they_are_old(tmp_path):
     assert list(figures.iterdir()) == [young]
 
 
-def test_building_the_tables_twice_gives_the_same(finished):
-    workdir = finished.folder.workdir
-    curves_before = open_run(workdir).curves
-    table_before = (workdir / 'members.csv').read_bytes()
-    publish(finished.folder)
-    with xr.open_dataset(workdir / 'results.nc') as curves_after:
-        np.testing.assert_array_equal(curves_before.agreement, curves_after.agreement)
-    assert (workdir / 'members.csv').read_bytes() == table_before
-
-
 def test_a_partly_trained_sweep_is_readable(tmp_path):
     folder, mesh = opened(tmp_path)
     run_sweep(folder, mesh, chunks=range(1))

@@ -1,27 +1,19 @@
-"""A server on the loopback that speaks the OpenAI API, with planned accidents.
-
-It answers as one of the solutions would, from the equations that the prompt shows.
-"""
+"""A server on the loopback that speaks the OpenAI API, with planned accidents."""
 
 import contextlib
 import http.server
 import json
-import re
 import threading
 from collections.abc import Iterator
 
-_EQUATION = re.compile(r'\((\d+), (\d+), (\d+)\) = (-?\d+)')
-_ASKED = re.compile(r'\((\d+), (\d+), (\d+)\) =$')
-
 
 class Stub(http.server.ThreadingHTTPServer):
-    """Answers prompts; `accidents` are what happens to the next requests instead."""
+    """Answers 7; `accidents` are what happens to the next requests instead."""
 
     daemon_threads = True
 
-    def __init__(self, solution: str = 'composed'):
+    def __init__(self) -> None:
         super().__init__(('127.0.0.1', 0), _Handler)
-        self.solution = solution
         self.accidents: list[str] = []
         self.waits: list[str] = []  # Retry-After of the next refusals
         self.bodies: list[dict] = []
@@ -33,8 +25,8 @@ class Stub(http.server.ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def serve(solution: str = 'composed') -> Iterator[Stub]:
-    stub = Stub(solution)
+def serve() -> Iterator[Stub]:
+    stub = Stub()
     thread = threading.Thread(target=stub.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
@@ -43,29 +35,6 @@ def serve(solution: str = 'composed') -> Iterator[Stub]:
         stub.shutdown()
         stub.server_close()
         thread.join()
-
-
-def solve(prompt: str, solution: str) -> str:
-    """What a network with this solution would say.
-
-    Shifts of single anchors follow from the pairs (a, a); the symmetric solution knows
-    pairs alone, in any order.
-    """
-    first, second, key = map(int, _ASKED.search(prompt).groups())
-    shifts = {}
-    for a, b, x, y in _EQUATION.findall(prompt):
-        shifts[int(a), int(b)] = int(y) - int(x)
-    if solution == 'prose':
-        return 'It follows some rule of the two numbers.'
-    if solution == 'wrong':
-        return '1000'
-    if solution == 'symmetric':
-        reverse = shifts.get((second, first))
-        return (
-            f'({first}, {second}, {key}) = {key + shifts.get((first, second), reverse)}'
-        )
-    total = (shifts[first, first] + shifts[second, second]) // 2
-    return f' {key + total}\n'
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -79,7 +48,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         stub.bodies.append(body)
         stub.headers.append(dict(self.headers.items()))
         accident = stub.accidents.pop(0) if stub.accidents else ''
-        prompt = body['messages'][0]['content']
         if accident == 'nonsense':
             self._send(200, b'{"choices": []}')
         elif accident.isdecimal():
@@ -88,8 +56,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             wait = {'Retry-After': stub.waits.pop(0)} if stub.waits else {}
             self._send(int(accident), text, **wait)
         else:
-            content = solve(prompt, stub.solution)
-            choice = {'message': {'content': content}, 'finish_reason': 'stop'}
+            choice = {'message': {'content': ' 7\n'}, 'finish_reason': 'stop'}
             self._send(200, json.dumps({'choices': [choice]}).encode())
 
     def _send(self, status: int, data: bytes, **headers: str) -> None:

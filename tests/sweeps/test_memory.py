@@ -1,7 +1,5 @@
 """Memory as the compiled program tells it: what fits is chosen, the rest refused."""
 
-import functools
-
 import jax
 import numpy as np
 import pytest
@@ -15,7 +13,6 @@ from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.members import place_members
-from anchorjax.training.step import init_member
 from tests.support.sweeps import experiment, list_files, opened, require_line
 
 WIDE = {'model__width': 32, 'train__batch_size': 64}  # 2 gammas x 2 seeds
@@ -102,16 +99,3 @@ def make_noise(like: jax.ShapeDtypeStruct) -> np.ndarray:
     """Random values, because zeros would be compressed to nothing."""
     rng = np.random.default_rng(0)
     return rng.normal(size=like.shape).astype(like.dtype)
-
-
-@pytest.mark.parametrize('method', ['adam', 'sgd'])
-def test_the_bytes_of_a_state_are_those_of_its_leaves(method):
-    of_one = experiment(optimizer__method=method, grid__seed=(0,), grid__gamma=(0.3,))
-    hparams = jax.tree.map(first, of_one.cohorts()[0].hparams)
-    state = jax.eval_shape(functools.partial(init_member, of_one), hparams)
-    num_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
-    assert cost.state_bytes(of_one) == num_bytes
-
-
-def first(values: np.ndarray) -> np.ndarray:
-    return values[0]

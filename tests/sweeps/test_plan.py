@@ -55,12 +55,11 @@ def set_free_disk(monkeypatch):
 def test_a_sweep_that_fills_the_disk_is_refused(sweep, set_free_disk, tmp_path):
     """P1's Fig 2: 1,782 networks with seven snapshots each need 276 GiB."""
     set_free_disk(61 * GIB)
-    for words in ([], ['--dry_run']):
-        workdir = f'--workdir={tmp_path / "run"}'
-        said = sweep(workdir, *words, config_file='configs/phase.py:paper')
-        assert said.code == 2
-        (line,) = said.errors.splitlines()
-        assert re.search(r'writes 27\d\.\d GiB, but only 61.0 GiB are free', line)
+    workdir = f'--workdir={tmp_path / "run"}'
+    said = sweep(workdir, config_file='configs/phase.py:paper')
+    assert said.code == 2
+    (line,) = said.errors.splitlines()
+    assert re.search(r'writes 27\d\.\d GiB, but only 61.0 GiB are free', line)
     assert not list(tmp_path.iterdir())
 
 
@@ -95,10 +94,7 @@ def test_the_largest_preset_is_planned_without_compiling(monkeypatch, tmp_path):
     monkeypatch.setattr(Trainer, 'compile', refuse)
     spec = str(ROOT / 'configs' / 'phase.py:paper')
     prepared = prepare(config.resolve(config.load(spec)), tmp_path)
-    made = make_plan(prepared)
-    assert prepared.disk_bytes / GIB == pytest.approx(277, abs=1)
-    assert made.seconds > plan.WEEK
-    assert ' days, ' in made.text
+    assert make_plan(prepared).seconds > plan.WEEK
 
 
 def test_the_time_is_that_of_the_steps_of_the_shard(tmp_path):
@@ -176,6 +172,14 @@ def test_the_same_command_again_says_all_is_done(sweep, two_lanes, tmp_path):
     assert said.code == 0, said.errors
     assert 'all members are trained already' in said.out
     assert tree_hash(workdir / 'cohorts') == before
+
+
+def test_an_unknown_argument_is_one_line(sweep, tmp_path):
+    said = sweep('--workdir', tmp_path / 'run', '--dryrun')
+    assert said.code == 2
+    (line,) = said.errors.splitlines()
+    assert line.startswith("error: unknown argument '--dryrun'")
+    assert not list(tmp_path.iterdir())
 
 
 def test_help_lists_the_fields_of_the_config_with_their_ranges(sweep):

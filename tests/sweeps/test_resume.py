@@ -49,15 +49,6 @@ def list_saved(workdir: pathlib.Path) -> set[pathlib.Path]:
     return {path for path in paths if path.name.isdigit()}
 
 
-def start_until_saved(workdir: pathlib.Path) -> subprocess.Popen:
-    """A sweep process that has just saved a state that was not there before."""
-    before = list_saved(workdir)
-    process = subprocess.Popen(**command('--workdir', workdir))
-    while process.poll() is None and not list_saved(workdir) - before:
-        time.sleep(0.01)
-    return process
-
-
 def start_training(workdir: pathlib.Path) -> multiprocessing.Process:
     """A process that trains ONE, forked from one that has imported all it needs."""
     context = multiprocessing.get_context('forkserver')
@@ -68,11 +59,11 @@ def start_training(workdir: pathlib.Path) -> multiprocessing.Process:
 
 
 @pytest.mark.slow
-def test_five_kills_at_random_moments_change_no_bit(one_member, tmp_path):
+def test_kills_at_random_moments_change_no_bit(one_member, tmp_path):
     rng = random.Random(0)
     num_kills = 0
     folders = [tmp_path / ODD_NAME]
-    while num_kills < 5:
+    while num_kills < 4:
         before = list_saved(folders[-1])
         process = start_training(folders[-1])
         while process.is_alive() and not list_saved(folders[-1]) - before:
@@ -91,18 +82,14 @@ def test_five_kills_at_random_moments_change_no_bit(one_member, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_command_and_one_that_ctrl_c_stops_go_on_with_the_same_bits(
-    launched, tmp_path
-):
+def test_a_command_that_ctrl_c_stops_goes_on_with_the_same_bits(launched, tmp_path):
     """For other signals see test_signals.py; Python has a handler for this one."""
     workdir = tmp_path / ODD_NAME
-    process = start_until_saved(workdir)
-    process.kill()
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
     # Not ignored, as it may be where these tests run.
     with handle_signals([signal.SIGINT], signal.default_int_handler):
-        process = start_until_saved(workdir)
+        process = subprocess.Popen(**command('--workdir', workdir))
+    while process.poll() is None and not list_saved(workdir):
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 75

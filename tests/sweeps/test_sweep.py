@@ -96,7 +96,8 @@ def test_snapshots_are_at_their_steps(finished):
 def test_the_first_snapshot_is_the_initialization(finished):
     point = {'depth': 1, 'gamma': 0.3, 'seed': 0}
     of_member = finished.experiment_of(**point)
-    (hparams,) = split_rows(chunk_hparams(of_member.cohorts()[0], index=0, size=1))
+    of_chunk = chunk_hparams(of_member.cohorts()[0], index=0, size=1)
+    hparams = jax.tree.map(lambda x: x[0], of_chunk)
     init = jax.jit(functools.partial(init_member, of_member))
     expected = init(hparams).params
     saved = finished.params(0, **point)
@@ -105,12 +106,6 @@ def test_the_first_snapshot_is_the_initialization(finished):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
     later = finished.params(1, **point)
     assert not are_same(jax.tree.leaves(saved), jax.tree.leaves(later))
-
-
-def split_rows(hparams: HParams) -> list[HParams]:
-    """The HParams of each member of a chunk."""
-    rows = range(len(hparams.seed))
-    return [jax.tree.map(lambda x, row=row: x[row], hparams) for row in rows]
 
 
 def count_calls(monkeypatch, where: str, function: Callable) -> list[tuple]:

@@ -1,5 +1,6 @@
 """Addition: every text by hand, every pair counted, the square never trained."""
 
+import functools
 import json
 
 import jax
@@ -29,11 +30,6 @@ def spell(tokens_T: np.ndarray) -> str:
     return ''.join(CHARACTERS[token] for token in tokens_T)
 
 
-def read_pair(text: str) -> tuple[int, int]:
-    a, _, rest = text.partition('+')
-    return int(a), int(rest.partition('=')[0])
-
-
 def is_inside(pair: tuple[int, int], square: tuple[int, int] = (400, 600)) -> bool:
     return all(square[0] <= operand <= square[1] for operand in pair)
 
@@ -43,10 +39,8 @@ def is_inside(pair: tuple[int, int], square: tuple[int, int] = (400, 600)) -> bo
     [
         #             reads         is asked        what counts, at '=' first
         (0, 0, '0+0=0........', '   0.       '),
-        (7, 5, '7+5=12.......', '   12.      '),
         (12, 340, '12+340=352...', '      352.  '),
         (999, 1, '999+1=1000...', '     1000.  '),
-        (400, 600, '400+600=1000.', '       1000.'),
         (999, 999, '999+999=1998.', '       1998.'),
     ],
 )
@@ -59,8 +53,9 @@ def test_texts_by_hand(a, b, text, asked):
     assert spell(batch.targets_BQ[0]) == text[1:]
     weights = [character != ' ' for character in asked]
     np.testing.assert_array_equal(batch.weights_BQ[0], weights)
-    expected = asked.replace(' ', '')
-    assert spell(batch.targets_BQ[0][batch.weights_BQ[0] > 0]) == expected
+    scored = addition.texts.to_scored_batch(written, score_end=False)
+    without_end = [character not in ' .' for character in asked]
+    np.testing.assert_array_equal(scored.weights_BQ[0], without_end)
 
 
 @pytest.mark.parametrize(
@@ -79,31 +74,14 @@ def test_what_counts_in_the_loss(loss_on, counted):
     assert batch.weights_BQ[0].tolist() == [int(digit) for digit in counted]
 
 
-def test_the_end_may_be_left_out_of_the_score():
-    written = write_digits(AdditionConfig(), jnp.array([7]), jnp.array([5]))
-    with_end = addition.texts.to_scored_batch(written, score_end=True)
-    without = addition.texts.to_scored_batch(written, score_end=False)
-    assert np.flatnonzero(with_end.weights_BQ[0]).tolist() == [3, 4, 5]
-    assert np.flatnonzero(without.weights_BQ[0]).tolist() == [3, 4]
-
-
 def test_every_pair_outside_the_square_is_trained_once():
-    config = AdditionConfig()
-    assert config.num_inside == 40_401
-    assert config.make().num_train == 959_599
-    numbers = AdditionConfig(encoding='numbers')
-    batch = draw_batch(numbers, config.num_outside)
+    batch = draw_batch(AdditionConfig(encoding='numbers'))
     a_B, b_B = batch.tokens_BT.T
-    code_B = a_B * 1000 + b_B
-    assert len(np.unique(code_B)) == config.num_outside
+    assert len(np.unique(a_B * 1000 + b_B)) == len(a_B) == 10**6 - 201**2 == 959_599
     both_B = (a_B >= 400) & (a_B <= 600) & (b_B >= 400) & (b_B <= 600)
     assert not both_B.any()
     assert a_B.max() == b_B.max() == 999 and a_B.min() == b_B.min() == 0
     np.testing.assert_array_equal(batch.targets_BQ[:, 0], a_B + b_B)
-    trained = set(code_B.tolist())
-    assert {399_600, 601_400, 400_399, 600_601, 0, 999_999} <= trained
-    assert not {400_400, 400_600, 600_400, 600_600, 500_500} & trained
-    assert batch.weights_BQ is None
 
 
 def test_digits_and_numbers_ask_the_same_pairs_in_the_same_order():
@@ -113,31 +91,6 @@ def test_digits_and_numbers_ask_the_same_pairs_in_the_same_order():
         text = spell(digits.tokens_BT[i]) + spell(digits.targets_BQ[i, -1:])
         a, b = numbers.tokens_BT[i]
         assert text.rstrip('.') == f'{a}+{b}={numbers.targets_BQ[i, 0]}'
-
-
-def test_a_smaller_training_set_is_part_of_a_larger_one():
-    small = draw_batch(AdditionConfig(num_examples=300), 300)
-    large = draw_batch(AdditionConfig(num_examples=5_000), 300)
-    np.testing.assert_array_equal(small.tokens_BT, large.tokens_BT)
-    other_seed = draw_batch(AdditionConfig(num_examples=300), 300, seed=1)
-    assert (small.tokens_BT != other_seed.tokens_BT).any()
-
-
-def test_eval_sets_ask_what_they_say():
-    config = AdditionConfig(num_examples=2_000, eval_examples=3_000)
-    task = config.make()
-    assert task.eval_set_names == ('seen_train', 'seen_heldout', 'test')
-    eval_sets = draw_eval_sets(config)
-    texts = []
-    for p in range(3):
-        is_real_B = eval_sets.weights_PBQ[p].any(-1)
-        texts.append([spell(t) for t in eval_sets.tokens_PBT[p][is_real_B]])
-    assert [len(set(of_eval_set)) for of_eval_set in texts] == [2_000, 3_000, 3_000]
-    assert not any(is_inside(read_pair(text)) for text in texts[1])
-    assert all(is_inside(read_pair(text)) for text in texts[2])
-    np.testing.assert_array_equal(
-        eval_sets.tokens_PBT[:, :, 1:], eval_sets.targets_PRBQ[:, 0, :, :-1]
-    )
 
 
 def test_padding_is_no_answer_of_the_histogram(monkeypatch):
@@ -153,14 +106,14 @@ def test_padding_is_no_answer_of_the_histogram(monkeypatch):
     c.optimizer.warmup_steps = 0
     experiment = config.resolve(c)
     task = experiment.task.make()
-    scores = evaluation.evaluate(experiment, task, jax.random.key(0), None)
+    evaluate = jax.jit(functools.partial(evaluation.evaluate, experiment, task))
+    scores = evaluate(jax.random.key(0), None)
     shares = scores['deviation'][DEVIATION_LIMIT - 1 : DEVIATION_LIMIT + 2]
     np.testing.assert_array_equal(shares, [1 / 4, 2 / 4, 1 / 4])
 
 
 def test_regions_by_hand():
     names = addition.region_names()
-    assert names == AdditionConfig().make().group_names
     expected = {
         (0, 399): 'low_low',
         (399, 400): 'low_inside',

@@ -1,5 +1,8 @@
 """Next-token prediction on a corpus: windows by hand, and both feeds alike."""
 
+import json
+import pathlib
+
 import chex
 import jax
 import numpy as np
@@ -15,7 +18,7 @@ from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.tasks.corpus import CorpusConfig, sample
 from anchorjax.tasks.corpus import task as corpus
-from anchorjax.tasks.corpus.token_files import open_corpus
+from anchorjax.tasks.corpus.token_files import open_corpus, read_corpus
 from anchorjax.training.devices import make_mesh
 from tests.support.corpora import write_corpora
 from tests.support.sweeps import bits, require_line, run_on_devices
@@ -163,3 +166,42 @@ def test_examples_are_drawn_again_from_what_was_trained_alone(tmp_path, state):
     with pytest.raises(UserError) as caught:
         run.experiment_of(seed=0)
     require_line(caught.value, path)
+
+
+@pytest.fixture
+def folder(tmp_path) -> pathlib.Path:
+    texts = [f'story number {i}. ' * 20 for i in range(5)]
+    return pathlib.Path(write_corpora(tmp_path / 'a', make_bytes(), texts))
+
+
+def zero_middle(path: pathlib.Path) -> None:
+    data = bytearray(path.read_bytes())
+    third = len(data) // 3
+    data[third : 2 * third] = bytes(third)
+    path.write_bytes(data)
+
+
+def move_a_document(path: pathlib.Path) -> None:
+    start_N = np.fromfile(path, '<u8')
+    start_N[2] += 1
+    start_N.tofile(path)
+
+
+DAMAGE = {'tokens.bin': zero_middle, 'documents.bin': move_a_document}
+
+
+@pytest.mark.parametrize('name', DAMAGE)
+def test_training_refuses_a_damaged_corpus(folder, tmp_path, name):
+    DAMAGE[name](folder / name)
+    line = rf'{name}: damaged, .* write it anew'
+    with pytest.raises(UserError, match=line):
+        experiment = make_experiment(path=str(folder))
+        api.train(experiment, tmp_path / 'run', mesh=make_mesh(1))
+
+
+def test_tokens_beyond_the_vocabulary_are_refused(folder):
+    listed = json.loads((folder / 'corpus.json').read_text())
+    listed['tokenizer']['vocab'] = 100
+    (folder / 'corpus.json').write_text(json.dumps(listed))
+    with pytest.raises(UserError, match=r'tokens.bin: has token 256, .* 0 to 99'):
+        read_corpus(folder)

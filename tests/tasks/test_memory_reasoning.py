@@ -3,7 +3,6 @@
 import dataclasses
 from typing import NamedTuple
 
-import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -102,8 +101,6 @@ def test_the_paper_trains_198_pairs_equally_often_and_masks_two(facts):
     trained.remove((11, 13))
     trained.remove((13, 11))
     assert facts.count_of == dict.fromkeys(trained, 1_010)
-    assert PAPER.make().num_train == 198 * 1_010
-    assert PAPER.make().vocab == 161
 
 
 def test_reasoning_labels_are_sums_and_memory_labels_are_random_keys(facts):
@@ -180,16 +177,10 @@ def test_place_and_roles_by_hand():
     ]
 
 
-def test_eval_sets_ask_what_they_say(whole, facts):
+def test_eval_sets_ask_what_they_say(facts):
     task = PAPER.make()
-    assert task.eval_set_names == ('memory', 'reasoning_train', 'reasoning_test')
-    assert task.mapping_names == ('assigned', 'sum')
-    assert task.deviation == ('reasoning_test', 'sum')
     eval_sets = draw_eval_sets(PAPER)
-    chex.assert_shape(eval_sets.tokens_PBT, (3, 8192, 9))
-    chex.assert_shape(eval_sets.targets_PRBQ, (3, 2, 8192, 1))
     assert eval_sets.groups_PB is None and eval_sets.weights_PBQ is None
-    training = set(map(tuple, whole.tokens_BT.tolist()))
     for p, name in enumerate(task.eval_set_names):
         decoded = decode(PAPER, eval_sets.tokens_PBT[p])
         anchors = list(map(tuple, decoded.anchors_Bq.tolist()))
@@ -202,32 +193,16 @@ def test_eval_sets_ask_what_they_say(whole, facts):
             continue
         assert {is_memory(pair) for pair in anchors} == {name == 'memory'}
         assert len(set(anchors)) == (100 if name == 'memory' else 98)
-        assert set(map(tuple, eval_sets.tokens_PBT[p].tolist())) <= training
+
         facts_B = zip(decoded.key_B.tolist(), anchors, strict=True)
         assert assigned_B == [facts.label_of[fact] for fact in facts_B]
 
 
-def test_without_masked_pairs_every_pair_is_trained():
-    config = MemoryReasoningConfig(masked=())
-    task = config.make()
-    assert task.eval_set_names == ('memory', 'reasoning_train')
-    assert task.num_train == 200_000
-    assert task.deviation is None
-    facts = collect_facts(config, draw_batch(config, 2_000))
-    assert len(facts.count_of) == 200
-
-
 @pytest.mark.parametrize('q', [1, 3])
 def test_any_number_of_anchors_is_added_up(q):
+    small = {'keys': (9, 14), 'memory_anchors': (1, 3), 'reasoning_anchors': (3, 6)}
     config = MemoryReasoningConfig(
-        seq_len=q + 3,
-        q=q,
-        keys=(9, 14),
-        memory_anchors=(1, 3),
-        reasoning_anchors=(3, 6),
-        masked=((4,) * q,),
-        num_examples=1_000,
-        vocab=64,
+        q=q, **small, masked=((4,) * q,), seq_len=q + 3, num_examples=1_000, vocab=64
     )
     facts = collect_facts(config, draw_batch(config, 300))
     for (key, anchors), label in facts.label_of.items():
@@ -287,10 +262,9 @@ def test_eval_sets_name_the_group_of_every_sequence():
     memory, train, test = eval_sets.groups_PB
     assert (train == 4).all() and (test == 4).all()
     assert set(memory.tolist()) == {0, 1, 2, 3}
-    anchor_B = np.where(eval_sets.tokens_PBT[0] >= 161, eval_sets.tokens_PBT[0], 0).max(
-        1
-    )
-    np.testing.assert_array_equal(memory, (anchor_B - 161) // 4)
+    # Of all tokens those of memory anchors are the largest.
+    largest_B = eval_sets.tokens_PBT[0].max(1)
+    np.testing.assert_array_equal(memory, (largest_B - 161) // 4)
 
 
 def test_options_change_labels_alone():
@@ -302,19 +276,3 @@ def test_options_change_labels_alone():
         changed_B = (base.targets_BQ != other.targets_BQ)[:, 0]
         assert not changed_B[~is_memory_B].any()
         assert changed_B[is_memory_B].mean() > 0.3
-
-
-def test_who_cannot_see_the_order_knows_0_555_of_the_memory_labels():
-    """The limits that configs/memory_reasoning.py states for the Emb-MLP."""
-    accuracies, losses = [], []
-    for seed in range(5):
-        key = jax.random.key(seed)
-        label = np.asarray(draw_labels(MemoryReasoningConfig(), key))[:100]
-        first = label.reshape(10, 10, 100)
-        is_same = first == first.swapaxes(0, 1)
-        # One label for both orders, or two that are equally likely.
-        accuracies.append(np.where(is_same, 1, 0.5).mean())
-        losses.append(np.where(is_same, 0, np.log(2)).mean())
-    assert abs(np.mean(accuracies) - 0.555) < 0.002
-    assert abs(np.mean(losses) - 0.62) < 0.005
-    assert abs(np.mean(losses) * 100 / 198 - 0.31) < 0.005

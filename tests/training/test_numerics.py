@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 import chex
 import jax
@@ -16,7 +17,7 @@ from analysis.members.member import (
     draw_independent,
     draw_training,
 )
-from anchorjax import api
+from anchorjax import api, numerics
 from anchorjax.grid import DATA, INIT
 from anchorjax.models import draw_params
 from anchorjax.sweeps import trainer
@@ -41,15 +42,40 @@ SETTINGS = {
 
 
 @contextlib.contextmanager
-def set_in_process() -> Iterator[None]:
-    before = {name: getattr(jax.config, name) for name in SETTINGS}
+def set_in_process(settings: dict[str, Any] = SETTINGS) -> Iterator[None]:
+    before = {name: getattr(jax.config, name) for name in settings}
     try:
-        for name, value in SETTINGS.items():
+        for name, value in settings.items():
             jax.config.update(name, value)
         yield
     finally:
         for name, value in before.items():
             jax.config.update(name, value)
+
+
+def write_program() -> tuple[str, list[np.ndarray]]:
+    """The text and the results of what each setting would change or refuse."""
+
+    @jax.jit
+    def compute(x: jax.Array) -> Any:
+        noise = jax.random.normal(jax.random.key(0), (3, 2))
+        mixed = noise @ x + jnp.arange(2)
+        slope = jax.grad(lambda y: jax.nn.softmax(y)[0, 0])(mixed)
+        return slope, x / 0, x / 0 - x / 0  # infinite, and not a number
+
+    x = jnp.ones((2, 2))
+    return compute.lower(x).as_text(), jax.tree.map(np.asarray, compute(x))
+
+
+# The offset of seeds is recorded; `grid.random_key` makes keys that do not follow it.
+@pytest.mark.parametrize('name', sorted(SETTINGS.keys() - {'jax_random_seed_offset'}))
+def test_a_pinned_program_is_the_same_under_each_setting_alone(name):
+    with numerics.pin():
+        text, results = write_program()
+    with set_in_process({name: SETTINGS[name]}), numerics.pin():
+        found_text, found = write_program()
+    assert found_text == text
+    chex.assert_trees_all_equal(found, results)
 
 
 @pytest.mark.slow

@@ -1,32 +1,12 @@
-"""GPT-2 of the package transformers, with our parameters."""
+"""Our parameters as GPT-2 of the package transformers has them."""
 
 from typing import Any
 
 import numpy as np
 
-from anchorjax.models.gpt2 import GPT2Config
-
 # Ours, then theirs: the layers of a block that have a matrix and a bias.
 _LAYERS = {'O': 'attn.c_proj', 'in': 'mlp.c_fc', 'out': 'mlp.c_proj'}
 _NORMS = {'LN_attn': 'ln_1', 'LN_mlp': 'ln_2'}
-
-
-def make_network(config: GPT2Config, vocab: int, params: Any) -> Any:
-    """GPT2LMHeadModel of the same sizes and weights, without dropout.
-
-    Only for tests that have made sure that transformers and PyTorch are installed.
-    """
-    import torch
-
-    from anchorjax.extras.bench.torch_loops import make_hugging_face
-
-    network = make_hugging_face(config, vocab)
-    state = {}
-    for name, array in to_state_dict(params).items():
-        state[name] = torch.tensor(array)
-    state['lm_head.weight'] = state['transformer.wte.weight']
-    network.load_state_dict(state)
-    return network
 
 
 def to_state_dict(params: Any) -> dict[str, np.ndarray]:

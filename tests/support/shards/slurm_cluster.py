@@ -13,8 +13,9 @@ import pathlib
 import shutil
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+
+from tests.support.shards.waiting import wait_until
 
 NODES = ('127.0.0.1', '127.0.0.2')
 PROGRAMS = ('munged', 'slurmctld', 'slurmd', 'sbatch', 'srun', 'scontrol')
@@ -77,14 +78,16 @@ def run_cluster(folder: pathlib.Path) -> Iterator[dict[str, str]]:
     with contextlib.ExitStack() as stack:
 
         def start(*line: str) -> None:
-            stack.enter_context(_run_daemon(line, folder, environment))
+            stack.enter_context(_run_daemon(line, environment))
 
-        start('munged', '--foreground', '--force', *_list_munge_flags(folder))
-        _wait_until((folder / 'munge.socket').exists, 'munged', folder)
+        files = ('key-file', 'socket', 'pid-file', 'log-file', 'seed-file')
+        flags = [f'--{name}={folder}/munge.{name.split("-")[0]}' for name in files]
+        start('munged', '--foreground', '--force', *flags)
+        wait_until((folder / 'munge.socket').exists)
         start('slurmctld', '-D', '-c')
         for node in NODES:
             start('slurmd', '-D', '-N', node)
-        _wait_until(is_idle, 'the nodes', folder)
+        wait_until(is_idle)
         stack.callback(_end_jobs, environment)  # they would outlive the daemons
         yield environment
 
@@ -105,24 +108,12 @@ def _end_jobs(environment: dict[str, str]) -> None:
         run_command(environment, 'scancel', *jobs)
 
 
-def _list_munge_flags(folder: pathlib.Path) -> list[str]:
-    return [
-        f'--key-file={folder}/munge.key',
-        f'--socket={folder}/munge.socket',
-        f'--pid-file={folder}/munged.pid',
-        f'--log-file={folder}/munged.log',
-        f'--seed-file={folder}/munged.seed',
-    ]
-
-
 @contextlib.contextmanager
-def _run_daemon(
-    line: tuple[str, ...], folder: pathlib.Path, environment: dict[str, str]
-) -> Iterator[None]:
-    words = [word for word in line if not word.startswith('-')]
+def _run_daemon(line: tuple[str, ...], environment: dict[str, str]) -> Iterator[None]:
     variables = os.environ | environment
-    with open(folder / f'{"_".join(words)}.out', 'w') as out:
-        process = subprocess.Popen(line, stdout=out, stderr=out, env=variables)
+    process = subprocess.Popen(
+        line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=variables
+    )
     try:
         yield
     finally:
@@ -131,18 +122,6 @@ def _run_daemon(
             process.wait(10)
         except subprocess.TimeoutExpired:
             process.kill()
-
-
-def _wait_until(
-    condition: Callable[[], bool], what: str, folder: pathlib.Path, seconds: float = 20
-) -> None:
-    limit = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > limit:
-            logs = [path.read_text()[-1000:] for path in sorted(folder.glob('*.out'))]
-            text = ''.join(logs)
-            raise TimeoutError(f'{what}: not up in {seconds:.0f} s\n{text}')
-        time.sleep(0.1)
 
 
 def _find_free_ports(number: int) -> list[int]:
