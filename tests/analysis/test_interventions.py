@@ -1,11 +1,15 @@
 """Cuts and patches change what they say, and nothing else."""
 
+import functools
+
 import chex
+import jax
 import numpy as np
 import pytest
 
 from analysis.circuits import interventions, patching, sequences
 from analysis.members.member import Member
+from anchorjax.models import Activations, Edit
 from tests.support.networks import planted
 from tests.support.networks.wired import KEY, LONGER
 
@@ -17,10 +21,16 @@ def member() -> Member:
     return planted.make_untrained_member(**LONGER)
 
 
+def apply_edit(member: Member, tokens_BT: np.ndarray, edit: Edit) -> Activations:
+    """Compiled, because JAX else compiles every operation, one by one."""
+    apply = jax.jit(functools.partial(member.apply, edit=edit))
+    return apply(member.params, tokens_BT)
+
+
 def test_a_position_left_alone_reads_itself(member):
     nothing = np.zeros((2, 5, 5), bool)
     edit = interventions.make_cut_edit(nothing, member.roles(TOKENS_BT))
-    activations = member.apply(member.params, TOKENS_BT, edit=edit)
+    activations = apply_edit(member, TOKENS_BT, edit)
     itself = np.broadcast_to(np.eye(6), (2, 6, 6))
     for block in activations.blocks:
         np.testing.assert_allclose(block.Attn[:, 0], itself)
@@ -31,7 +41,7 @@ def test_without_renormalizing_the_other_weights_stay(member):
     allowed[:, KEY] = False
     roles_BT = member.roles(TOKENS_BT)
     edit = interventions.make_cut_edit(allowed, roles_BT, renormalize=False)
-    activations = member.apply(member.params, TOKENS_BT, edit=edit)
+    activations = apply_edit(member, TOKENS_BT, edit)
     cut = np.asarray(activations.blocks[0].Attn[:, 0])
     intact = member.forward(TOKENS_BT).blocks[0].Attn[:, 0]
     np.testing.assert_allclose(cut[:, 1:, 1:], intact[:, 1:, 1:], rtol=1e-5)

@@ -15,12 +15,16 @@ from analysis.members.member import (
     make_untrained,
     member_of,
 )
+from analysis.members.point import list_points
 from analysis.p1 import attention_flow, cosine, tsne
 from anchorjax import api, config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.models import gpt2_weights
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import open_run
+from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.sweeps.environment import add_data, describe_environment
+from anchorjax.training.devices import make_mesh
 from tests.support import cases
 from tests.support.networks import planted
 
@@ -56,8 +60,8 @@ def test_weights_of_unknown_origin_have_no_start(point):
     assert find_untrained(member) is None
 
 
-def begin_from_file(folder: pathlib.Path) -> Run:
-    """A tiny GPT-2 that starts from a file, with a snapshot of its start."""
+def describe_from_file(folder: pathlib.Path) -> Experiment:
+    """A tiny GPT-2 that starts from a file in this folder, with a snapshot of it."""
     c = cases.tiny_gpt2(model__depth=1, train__snapshot_steps=(0,))
     write_weights(c, folder, scale=0.3)
     values = config.to_dict(c)
@@ -66,7 +70,7 @@ def begin_from_file(folder: pathlib.Path) -> Run:
     values['train'] |= {'num_steps': 1, 'eval_every': 1}
     values['optimizer']['schedule_steps'] = 0
     values['optimizer']['warmup_steps'] = 1
-    return api.train(config.from_dict(values), folder / 'run')
+    return config.from_dict(values)
 
 
 def write_weights(experiment: Experiment, folder: pathlib.Path, scale: float) -> None:
@@ -77,30 +81,33 @@ def write_weights(experiment: Experiment, folder: pathlib.Path, scale: float) ->
 
 
 def test_members_that_start_from_a_file_have_it_as_their_null(tmp_path):
-    """Its snapshot, whatever the file is now; without one, that very file alone."""
-    run = begin_from_file(tmp_path)
-    member = member_of(run, seed=1)
-    start = member.experiment.model.read_start(20)
-    assert draw_independent(member, 7) is None  # no second network is independent
-    (snapshots,) = (tmp_path / 'run' / 'cohorts').rglob('snapshots')
-    kept = (snapshots / '0').rename(tmp_path / '0')
+    experiment = describe_from_file(tmp_path)
+    environment = describe_environment(experiment, make_mesh(1))
+    environment = add_data(environment, experiment)
+    create_folder(tmp_path / 'run', experiment, environment)
+    run, start = open_run(tmp_path / 'run'), experiment.model.read_start(20)
+    trained = cases.random_params(experiment, seed=1)
+    member = Member(experiment, trained, list_points(run)[0], step=1, run=run)
     chex.assert_trees_all_equal(make_untrained(member).params, start)
-    write_weights(member.experiment, tmp_path, scale=0.7)
+    assert draw_independent(member, 7) is None  # no second network is independent
+    write_weights(experiment, tmp_path, scale=0.7)
     with pytest.raises(UserError, match='started from'):
         make_untrained(member)
-    kept.rename(snapshots / '0')
-    chex.assert_trees_all_equal(make_untrained(member).params, start)
-    (tmp_path / 'weights' / 'model.safetensors').unlink()
-    chex.assert_trees_all_equal(make_untrained(member).params, start)
 
 
 @pytest.mark.slow
-def test_other_weights_in_its_place_are_other_members(tmp_path):
-    """In one process: what was read of the first file is not used again."""
-    started = begin_from_file(tmp_path)
-    write_weights(started.experiment, tmp_path, scale=0.7)
-    other = api.train(started.experiment, tmp_path / 'other')
-    assert (other.results.train_loss != started.results.train_loss).all()
+def test_the_snapshot_of_step_0_is_the_start_whatever_the_file_is_now(tmp_path):
+    experiment = describe_from_file(tmp_path)
+    start = experiment.model.read_start(20)
+    run = api.train(experiment, tmp_path / 'run')
+    member = member_of(run, seed=1)
+    write_weights(experiment, tmp_path, scale=0.7)
+    chex.assert_trees_all_equal(make_untrained(member).params, start)
+    # In this process, too: what was read of the first file is not used again.
+    other = api.train(experiment, tmp_path / 'other')
+    assert (other.results.train_loss != run.results.train_loss).all()
+    (tmp_path / 'weights' / 'model.safetensors').unlink()
+    chex.assert_trees_all_equal(make_untrained(member).params, start)
 
 
 MAP = {'number': 200, 'map_number': 60, 'perplexity': 8, 'neighbours': 4}

@@ -1,11 +1,10 @@
 """Small experiments on P2's task, and the loss of a model on a whole data set."""
 
+import functools
 import pathlib
-from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from analysis.theory.label_law import Examples
@@ -41,26 +40,26 @@ def make_experiment(name: str, **fields: Any) -> config.Experiment:
     return config.resolve(c)
 
 
-def make_loss(
-    experiment: config.Experiment, examples: Examples
-) -> Callable[[Any], jax.Array]:
-    """A function of the parameters: the mean loss over a data set, in nats."""
-    tokens_BT = jnp.asarray(examples.tokens_BT)
-    targets_BQ = jnp.asarray(examples.label_B)[:, None]
-
+@functools.partial(jax.jit, static_argnames='experiment')  # once for all parameters
+def _differentiate(
+    experiment: config.Experiment,
+    params: Any,
+    tokens_BT: jax.Array,
+    targets_BQ: jax.Array,
+) -> tuple[jax.Array, Any]:
     def loss(params: Any) -> jax.Array:
         logits_BQV = forward(experiment, params, tokens_BT).logits
         return losses.cross_entropy(logits_BQV, targets_BQ).mean()
 
-    return loss
+    return jax.value_and_grad(loss)(params)
 
 
 def loss_and_gradient(
     experiment: config.Experiment, params: Any, examples: Examples
 ) -> tuple[float, Any]:
     """The mean loss over a data set, in nats, and its gradient, by jax.grad."""
-    loss = make_loss(experiment, examples)
-    value, gradient = jax.jit(jax.value_and_grad(loss))(params)
+    targets_BQ = examples.label_B[:, None]
+    value, gradient = _differentiate(experiment, params, examples.tokens_BT, targets_BQ)
     return float(value), jax.tree.map(np.asarray, gradient)
 
 

@@ -17,11 +17,10 @@ def plant(decide, seeds=3):
     return plant_members(decide, seeds, **levels)
 
 
-def read_batch(members):
-    """The row of composed answers of the two batches."""
-    table = effects.tabulate(members)
-    is_batch = (table.factor == 'batch_size') & (table.outcome == COMPOSED)
-    return table[is_batch].iloc[0]
+def compare_batches(members):
+    """By how much composed answers change from batch to batch, by setting."""
+    pairs = effects.pair_cells(members, 'batch_size')
+    return effects.average_settings(pairs, 'unseen_composed')
 
 
 def test_ten_networks_are_matched_as_one_does_by_hand():
@@ -42,11 +41,10 @@ def test_ten_networks_are_matched_as_one_does_by_hand():
         planted = plant_members(lambda point: 'other', seeds=2, **levels)
         parts.append(planted.assign(unseen_composed=values))
     members = pd.concat(parts, ignore_index=True)
-    pairs = effects.pair_cells(members, 'batch_size')
-    assert len(members) == 10 and len(pairs) == 2
-    differences = effects.average_settings(pairs, 'unseen_composed')
-    assert sorted(differences) == pytest.approx([0.2, 0.8])
-    row = read_batch(members)
+    assert len(members) == 10
+    assert sorted(compare_batches(members)) == pytest.approx([0.2, 0.8])
+    table = effects.tabulate(members).set_index(['factor', 'outcome']).sort_index()
+    row = table.loc[('batch_size', COMPOSED)]
     assert row['mean'] == pytest.approx(0.5)
     assert (row.settings, row.up, row.cells) == (2, 2, 2)
     assert (row.networks_lower, row.networks_upper) == (4, 4)
@@ -66,7 +64,7 @@ def test_the_planted_factor_is_found_with_its_sign_and_size():
         assert table.loc[(factor, COMPOSED)]['mean'] == pytest.approx(0)
     # Settings count equally, however many networks they have.
     is_dropped = (members.seq_len == 9) & (members.seed > 0)
-    assert read_batch(members[~is_dropped])['mean'] == pytest.approx(0.64)
+    assert compare_batches(members[~is_dropped]).mean() == pytest.approx(0.64)
 
 
 def test_where_nothing_decides_intervals_cover_0():
@@ -81,8 +79,8 @@ def test_where_nothing_decides_intervals_cover_0():
 
 def test_a_setting_without_an_answer_is_left_out():
     members = plant(let_batch_decide)
-    whole = read_batch(members)
+    whole = compare_batches(members)
     members.loc[members.seq_len == 9, 'unseen_composed'] = np.nan
-    part = read_batch(members)
-    assert part['mean'] == pytest.approx(whole['mean'])
-    assert part['settings'] == whole['settings'] / 2
+    part = compare_batches(members)
+    assert part.mean() == pytest.approx(whole.mean())
+    assert len(part) == len(whole) / 2

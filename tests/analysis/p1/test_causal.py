@@ -111,6 +111,7 @@ def test_patching_shows_where_the_key_is_known(solved):
     assert moved.sel(layer=2, place=['last', 'key']).values.tolist() == [1, 0]
 
 
+@pytest.mark.slow
 def test_an_untrained_network_of_one_layer_shows_chance_and_has_no_mechanism():
     member = planted.make_untrained_member(model__depth=1, **LONGER)
     result = causal.compute(member, number=64)

@@ -103,9 +103,9 @@ def test_a_cell_says_why_it_is_blank(finished):
     draw_pixels(result, condensation_grid)
 
 
-def test_a_damaged_snapshot_is_not_taken_for_a_missing_matrix(one_member, tmp_path):
-    workdir = shutil.copytree(one_member, tmp_path / 'run')
-    (snapshots,) = (workdir / 'cohorts').rglob('snapshots')
-    truncate(snapshots / '40' / 'tree' / 'manifest.ocdbt')
+def test_a_damaged_snapshot_is_not_taken_for_a_missing_matrix(finished, tmp_path):
+    workdir = shutil.copytree(finished.folder.workdir, tmp_path / 'run')
+    for snapshots in (workdir / 'cohorts').rglob('snapshots'):
+        truncate(snapshots / '40' / 'tree' / 'manifest.ocdbt')
     with pytest.raises(StoreError, match='snapshots/40 is damaged'):
         condensation_grid.compute(open_run(workdir))

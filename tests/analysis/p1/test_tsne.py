@@ -1,5 +1,6 @@
 """Pairs encoded by hand are found as neighbours: with their reverse, apart, or not."""
 
+import functools
 from collections.abc import Callable
 
 import jax
@@ -115,7 +116,8 @@ def test_the_output_is_the_logits_with_nothing_read_from_the_key():
     def hide_key(field, block, x):
         return x * read_BTT[:, None] if field == 'Attn' else x
 
-    activations = member.apply(member.params, drawn.tokens_BT, edit=hide_key)
+    apply = jax.jit(functools.partial(member.apply, edit=hide_key))
+    activations = apply(member.params, drawn.tokens_BT)
     logits = extract.compute_logits_without_key(member, drawn.tokens_BT)
     np.testing.assert_allclose(logits, activations.logits[:, -1], rtol=1e-4, atol=1e-5)
     unchanged = member.forward(drawn.tokens_BT).logits[:, -1]

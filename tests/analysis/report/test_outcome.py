@@ -33,25 +33,12 @@ def scan(tmp_path):
     return run
 
 
-def find_tested(run) -> list[dict]:
-    """The cells of the measure that the task is about."""
-    rows = describe_outcome(read_subject(run))['rows']
-    (row,) = [row for row in rows if row['is_tested']]
-    return row['cells']
-
-
-def list_tested(run) -> list[dict]:
-    """Its cells in the table of every setting."""
-    settings = describe_settings(read_subject(run))
-    place = settings['measures'].index('test')
-    return [row['cells'][place] for row in settings['rows']]
-
-
 def test_the_first_table_has_means_over_seeds_by_axis(scan):
     outcome = describe_outcome(read_subject(scan))
     assert [heading for heading, _ in outcome['headings']] == ['γ', 'weight decay']
     assert outcome['names'][3:] == ['weight decay 0.01', 'weight decay 0.5']
-    cells = find_tested(scan)
+    (tested,) = [row for row in outcome['rows'] if row['is_tested']]
+    cells = tested['cells']
     # By hand: of each seed over its four settings, then over the three seeds.
     means = [cell['mean'] for cell in cells]
     assert means == ['0.49', '0.20', '0.78', '0.40', '0.58']
@@ -67,7 +54,8 @@ def test_every_setting_has_its_row_as_in_the_figure(scan):
     first, *_, last = settings['rows']
     assert first['labels'] == [('0.5', '0.17 at width 400'), ('0.01', '')]
     assert last['labels'][1] == ('0.5', '')
-    cells = list_tested(scan)
+    place = settings['measures'].index('test')
+    cells = [row['cells'][place] for row in settings['rows']]
     assert [cell['mean'] for cell in cells] == ['0.20', '0.20', '0.60', '0.97']
     assert cells[1]['interval'] == '0.20 to 0.20'
     assert cells[3]['interval'].endswith('to 1.00')  # a share is at most 1
@@ -118,15 +106,6 @@ def test_counts_of_solutions_by_every_axis_but_the_seed(tmp_path):
     ]
 
 
-def find_choices(run) -> dict[str, tuple]:
-    """Depth, gamma and seed of the shown networks."""
-    found = {}
-    for name, choice in choose_networks(read_subject(run)).items():
-        point = choice.point
-        found[name] = (point['depth'], point['gamma'], point['seed'])
-    return found
-
-
 def test_converged_networks_at_the_solution_come_first(tmp_path):
     answers = {
         (1, 0.3, 0): SYMMETRIC,
@@ -137,7 +116,11 @@ def test_converged_networks_at_the_solution_come_first(tmp_path):
         (2, 0.8, 0): {'composed': 1.0, 'diverged': 7},
     }
     run = open_planted(tmp_path, answers, **SEEDS, **DEPTHS)
-    assert find_choices(run) == {'composed': (1, 0.8, 0), 'symmetric': (1, 0.3, 0)}
+    shown = {}
+    for name, choice in choose_networks(read_subject(run)).items():
+        point = choice.point
+        shown[name] = (point['depth'], point['gamma'], point['seed'])
+    assert shown == {'composed': (1, 0.8, 0), 'symmetric': (1, 0.3, 0)}
 
 
 @pytest.mark.parametrize(
