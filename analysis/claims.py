@@ -426,8 +426,8 @@ def tabulate_run(
 
 
 def name_run(run: Run) -> str:
-    """The folder's own name, by which claims refer to the run, not that of a link."""
-    return run.folder.workdir.resolve().name
+    """The name by which claims refer to a run: of its folder, or of a link to it."""
+    return run.folder.workdir.name
 
 
 def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:

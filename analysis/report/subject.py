@@ -41,13 +41,13 @@ class Metric(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """What the page's script needs to find, name and colour its values."""
-        words = {
+        return self.measure._asdict() | {
             'label': self.label,
             'line': self.long_label,
             'says': self.description,
+            'name': self.name,
+            'style': self.style,
         }
-        words |= {'name': self.name, 'style': self.style}
-        return self.measure._asdict() | words
 
 
 class Subject(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims import Group, difference
+from analysis.claims import Group, difference, find_named
 from analysis.p1 import claims
 from anchorjax import config
 
@@ -31,23 +31,24 @@ def test_one_network_among_several_rates_brings_about_the_best_of_its_seed():
     assert found.values.to_dict() == pytest.approx({1: 0.7, 2: 0.0})
 
 
-def tabulate_own_model(workdir):
-    """The row of the one network of a model without a depth."""
-    run = SimpleNamespace(
+def open_own_model(workdir):
+    """A run with one network of a model without a depth."""
+    return SimpleNamespace(
         experiment=config.resolve(config.default(model='emb_mlp')),
         folder=SimpleNamespace(workdir=pathlib.Path(workdir)),
         members=pd.DataFrame({'trained': [True], 'diverged': -1, 'gamma': 0.5}),
     )
-    return claims.tabulate(run)
 
 
 def test_a_model_without_a_depth_has_a_row():
-    assert np.isnan(tabulate_own_model('own').depth.item())
+    assert np.isnan(claims.tabulate(open_own_model('own')).depth.item())
 
 
-def test_a_run_is_known_by_its_folder_whatever_a_link_calls_it(tmp_path, monkeypatch):
-    """Some columns are of runs of a name alone."""
-    (tmp_path / 'levels').mkdir()
-    (tmp_path / 'latest').symlink_to('levels')
+def test_claims_know_a_run_by_the_name_of_a_link_to_it(tmp_path, monkeypatch):
+    """As the command does, of runs that lie on another disk."""
+    (tmp_path / 'elsewhere').mkdir()
+    (tmp_path / 'levels').symlink_to('elsewhere')
+    run = open_own_model(tmp_path / 'levels')
+    assert {claim.runs for claim in find_named(claims, run)} == {('levels',)}
     monkeypatch.setattr(claims, 'add_levels', lambda run, table: table.assign(norm=7))
-    assert tabulate_own_model(tmp_path / 'latest').norm.item() == 7
+    assert claims.tabulate(run).norm.item() == 7
