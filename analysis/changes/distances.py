@@ -73,8 +73,9 @@ def choose_sequences(member: Member, number: int) -> tuple[np.ndarray, np.ndarra
     """(tokens [B, T], trained labels [B]) of the first sequences of each eval set."""
     tokens_PBT, labels_PRB = member.eval_sets
     trained = member.task.mapping_names.index(member.task.trained_mapping)
-    tokens_BT = tokens_PBT.swapaxes(0, 1).reshape(-1, tokens_PBT.shape[-1])
-    labels_B = labels_PRB[:, trained].T.ravel()
+    is_asked_BP = member.is_asked_PB.T
+    tokens_BT = tokens_PBT.swapaxes(0, 1)[is_asked_BP]
+    labels_B = labels_PRB[:, trained].T[is_asked_BP]
     return tokens_BT[:number], labels_B[:number]
 
 

@@ -91,6 +91,7 @@ def select_eval_sets(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]
     ends_in_noise_PB = np.array([member.roles(x)[:, -1] == last for x in tokens_PBT])
     if not ends_in_noise_PB.any():
         ends_in_noise_PB[:] = True
+    ends_in_noise_PB &= member.is_asked_PB
     fewest = ends_in_noise_PB.sum(1).min()
     if fewest == 0:
         raise UserError(

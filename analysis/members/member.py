@@ -57,6 +57,16 @@ class Member(NamedTuple):
         return MemberEvalSets(np.asarray(eval_sets.tokens_PBT), labels_PRB)
 
     @property
+    def is_asked_PB(self) -> np.ndarray:
+        """Which sequences of the eval sets count, bool.
+
+        Of few training examples some are repeated, to fill the array.
+        """
+        eval_sets = draw_eval_sets(self.experiment.task, self.point['seed'])
+        targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
+        return mark_scored(targets_PBQ, eval_sets.weights_PBQ).any(-1)
+
+    @property
     def depth(self) -> int:
         """Number of blocks; nothing is computed."""
         tokens_BT = np.zeros((1, self.task.seq_len), np.int32)

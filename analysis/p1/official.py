@@ -78,8 +78,9 @@ def measure_agreement(member: Member) -> dict[tuple[str, str], float]:
     tokens_PBT, labels_PRB = member.eval_sets
     shares = {}
     for p, eval_set in enumerate(task.eval_set_names):
-        answers_B = member.answer(tokens_PBT[p])
-        agrees_RB = labels_PRB[p] == answers_B
+        is_asked_B = member.is_asked_PB[p]
+        answers_B = member.answer(tokens_PBT[p, is_asked_B])
+        agrees_RB = labels_PRB[p][:, is_asked_B] == answers_B
         shares_R = agrees_RB.mean(-1, dtype=np.float32)  # as training records it
         for mapping, share in zip(task.mapping_names, shares_R, strict=True):
             shares[eval_set, mapping] = float(share)

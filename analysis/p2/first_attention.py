@@ -57,7 +57,8 @@ def measure_attention(member: Member) -> xr.Dataset:
     key         NaN without a layer 2; key_without_positions: NaN without positions
     """
     require_attention(member)
-    tokens_BT = np.concatenate(member.eval_sets.tokens_PBT[:, :SEQUENCES])
+    first_PBT = member.eval_sets.tokens_PBT[:, :SEQUENCES]
+    tokens_BT = first_PBT[member.is_asked_PB[:, :SEQUENCES]]
     Attn_BTT = np.asarray(member.forward(tokens_BT).blocks[0].Attn).mean(1)
     length = tokens_BT.shape[1]
     sigma, alignment, random_alignment = measure_values(member)

@@ -59,9 +59,10 @@ def measure_answers(member: Member) -> xr.Dataset:
     if not task.label_ranges:
         raise UserError('task.label_ranges = (): this figure is about groups of labels')
     eval_set = member.task.eval_set_names.index('memory')
-    tokens_BT = member.eval_sets.tokens_PBT[eval_set]
+    is_asked_B = member.is_asked_PB[eval_set]
+    tokens_BT = member.eval_sets.tokens_PBT[eval_set, is_asked_B]
     answer_B = member.answer(tokens_BT)
-    is_right_B = answer_B == member.eval_sets.labels_PRB[eval_set, 0]
+    is_right_B = answer_B == member.eval_sets.labels_PRB[eval_set, 0, is_asked_B]
     group_B = find_groups(tokens_BT, task.memory_anchors, task.anchors_per_group)
     widest = np.diff(task.label_ranges).argmax()
     rows = []

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from analysis.changes.distances import choose_sequences
 from analysis.circuits import sequences
 from analysis.members.member import member_of
 from analysis.members.point import complete_point, format_point, select_varying
 from analysis.p1 import eigenvalues
+from analysis.p1.official import measure_agreement
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import open_run
 from tests.support import cases
+from tests.support.networks.planted import make_untrained_member
 from tests.support.sweeps import opened
 
 POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
@@ -41,6 +44,30 @@ def test_its_eval_sets_give_the_agreement_that_training_recorded(finished, membe
         share_R = is_right_PRB[unseen][:, is_here_B].mean(-1)
         found_R = by_position.sel(group=f'at_{position}')
         np.testing.assert_allclose(found_R, share_R, atol=1.01 / is_here_B.sum())
+
+
+@pytest.mark.parametrize(
+    'measure',
+    [
+        lambda member: sequences.select_eval_sets(member, 64),
+        lambda member: choose_sequences(member, 128),
+        lambda member: list(measure_agreement(member).values()),
+    ],
+)
+def test_training_examples_that_are_asked_again_do_not_count(measure, monkeypatch):
+    """Fifteen there are, and the eval sets have 64: the rest may be anything."""
+    member = make_untrained_member(task__num_examples=32)
+    num_train = member.task.num_train
+    assert member.is_asked_PB.sum(1).tolist() == [num_train, 64, 64]
+    found = measure(member)
+    tokens_PBT, labels_PRB = member.eval_sets
+    tokens_PBT, labels_PRB = tokens_PBT.copy(), labels_PRB.copy()
+    tokens_PBT[0, num_train:] = tokens_PBT[1, num_train:]
+    labels_PRB[0, :, num_train:] = member.answer(tokens_PBT[0, num_train:])
+    others = tokens_PBT, labels_PRB
+    monkeypatch.setattr(type(member), 'eval_sets', property(lambda _: others))
+    for one, other in zip(found, measure(member), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_matrices_are_named_by_their_path(member):

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from analysis import frame
-from analysis.members.member import make_untrained, member_of
+from analysis.members.member import MemberEvalSets, make_untrained, member_of
 from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
     KINDS,
@@ -239,6 +239,27 @@ def test_planted_answers_are_counted_by_group(open_sweep):
     np.testing.assert_allclose(result.accuracy[2, -1], recorded, atol=1e-6)
     with pytest.raises(UserError, match=r'task.label_ranges = \(\): this figure is'):
         label_groups.compute(open_sweep('flow'))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', ['groups', 'transformer'])
+def test_sequences_that_only_fill_an_eval_set_do_not_count(
+    open_sweep, name, monkeypatch
+):
+    member = member_of(open_sweep(name), gamma=0.8, seed=0)
+    measures = {
+        'groups': label_groups.measure_answers,
+        'transformer': first_attention.measure_attention,
+    }
+    is_asked_PB = np.ones_like(member.is_asked_PB)
+    is_asked_PB[:, 5:] = False
+    monkeypatch.setattr(type(member), 'is_asked_PB', is_asked_PB)
+    found = measures[name](member)
+    tokens_PBT, labels_PRB = member.eval_sets
+    others = MemberEvalSets(tokens_PBT[:, :5], labels_PRB[:, :, :5])
+    monkeypatch.setattr(type(member), 'eval_sets', others)
+    monkeypatch.setattr(type(member), 'is_asked_PB', is_asked_PB[:, :5])
+    xr.testing.assert_allclose(found, measures[name](member))
 
 
 @pytest.mark.parametrize(
