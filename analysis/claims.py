@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame, spectra, stats
-from analysis.changes.crossings import Lag
+from analysis.changes.crossings import AT_LEAST, AT_MOST, NO_BOUND, Lag
 from analysis.members.columns import list_varying_axes, name_gamma
 from analysis.tables.text import list_records
 from anchorjax.storage.reader import Run
@@ -485,13 +485,13 @@ def count_untrained(members: pd.DataFrame) -> int:
 
 def list_numbers(found: Estimate) -> dict[str, object]:
     """The columns of a table that an estimate alone decides."""
-    numbers = {'kind': found.kind, 'n': len(found.values), 'bound': found.bound.strip()}
+    numbers = {'kind': found.kind, 'n': len(found.values), 'bound': found.bound}
     numbers |= found.mean._asdict()
     nothing = Side('', stats.Mean(np.nan, np.nan, np.nan))
     first, second = (*found.sides, nothing, nothing)[:2]
     for place, side in (('first', first), ('second', second)):
         numbers[f'{place}_name'] = side.name
-        numbers[f'{place}_bound'] = side.bound.strip()
+        numbers[f'{place}_bound'] = side.bound
         for name, number in side.mean._asdict().items():
             numbers[place + SUFFIXES[name]] = number
     numbers['value'] = numbers.pop('mean')
@@ -559,8 +559,13 @@ def _conclude(rule: Rule | None, found: Estimate, p: float) -> str:
     if p >= P_VALUE:
         return UNDECIDED
     mean = found.values.mean()
-    if rule.low < mean < rule.high:
+    # Of a bound only one end is known: the truth may lie anywhere beyond it.
+    lowest = -np.inf if found.bound in (AT_MOST, NO_BOUND) else mean
+    highest = np.inf if found.bound in (AT_LEAST, NO_BOUND) else mean
+    if rule.low <= lowest and highest <= rule.high:
         return HOLDS
+    if rule.low < highest and lowest < rule.high:
+        return UNDECIDED
     is_direction = np.isinf(rule.low) or np.isinf(rule.high)
     is_reverse = mean < 0 <= rule.low or rule.high <= 0 < mean
     # The border may be a size: the reverse of the direction must be certain by itself.

@@ -27,10 +27,10 @@ def estimate_of(values):
     return Estimate(values, claims.LEVEL)
 
 
-def judge(values, rule):
+def judge(values, rule, bound=''):
     """The verdict on one claim by itself."""
-    values = pd.Series(values, dtype=float)
-    *_, (verdict,) = claims.judge([make_claim(rule)], [estimate_of(values)])
+    found = estimate_of(pd.Series(values, dtype=float))._replace(bound=bound)
+    *_, (verdict,) = claims.judge([make_claim(rule)], [found])
     return verdict
 
 
@@ -83,6 +83,25 @@ def test_a_claim_is_judged_by_the_border_that_the_mean_is_nearest_to(
 )
 def test_equal_values_are_judged_without_a_spread(rule, value, verdict):
     assert judge([value] * 6, rule) == verdict
+
+
+@pytest.mark.parametrize(
+    ('rule', 'mean', 'bound', 'verdict'),
+    [
+        (above(0), 0.3, 'at least', 'holds'),
+        (above(0), 0.3, 'at most', 'undecided'),
+        (above(0), -0.3, 'at most', 'opposite'),
+        (above(0), -0.3, 'at least', 'undecided'),
+        (below(0), -0.3, 'at most', 'holds'),
+        (below(0), 0.3, 'at least', 'opposite'),
+        (within(0.1), 0.0, 'at least', 'undecided'),
+        (within(0.1), 0.3, 'at least', 'does not hold'),
+        (within(0.1), 0.3, 'at most', 'undecided'),
+        (above(0), 0.3, 'no bound,', 'undecided'),
+    ],
+)
+def test_a_bound_decides_what_every_number_beyond_it_would(rule, mean, bound, verdict):
+    assert judge(mean + SPREAD, rule, bound) == verdict
 
 
 def test_few_seeds_are_exploratory_and_none_are_not_trained():
