@@ -155,11 +155,11 @@ def one_member(train_once) -> pathlib.Path:
 
 @pytest.fixture(scope='session')
 def launched(make_once) -> pathlib.Path:
-    """Folder of a tiny sweep that the command line finished without interruption."""
-    from tests.support.sweeps import launch
+    """Folder of a sweep of THREE that a command finished on two devices, at one go."""
+    from tests.support.sweeps import THREE, fake_devices, launch
 
     def launch_sweep(folder: pathlib.Path) -> None:
-        done = launch('--workdir', folder)
+        done = launch('--workdir', folder, *THREE, env=fake_devices(2))
         assert done.returncode == 0, done.stderr
 
     return make_once('launched', launch_sweep)

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from anchorjax.storage.reader import open_run
-from anchorjax.sweeps.signals import handle_signals
+from anchorjax.training import devices
+from tests.support import in_process
 from tests.support.faults import ONE, mounted, train_and_stop
-from tests.support.sweeps import bits, command, copy_folder, launch, trained
+from tests.support.sweeps import TINY_FILE, bits, copy_folder, trained
 
 # Each of # ? % means something in a URL, each of [ ] * ? in a pattern.
 ODD_NAME = 'r#1 ?%41 [*]'
@@ -81,25 +82,6 @@ def test_kills_at_random_moments_change_no_bit(one_member, tmp_path):
         assert bits(folder) == bits(one_member)
 
 
-@pytest.mark.slow
-def test_a_command_that_ctrl_c_stops_goes_on_with_the_same_bits(launched, tmp_path):
-    """For other signals see test_signals.py; Python has a handler for this one."""
-    workdir = tmp_path / ODD_NAME
-    # Not ignored, as it may be where these tests run.
-    with handle_signals([signal.SIGINT], signal.default_int_handler):
-        process = subprocess.Popen(**command('--workdir', workdir))
-    while process.poll() is None and not list_saved(workdir):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 75
-    assert 'saved; the same command continues.' in errors
-    continued = launch('--workdir', workdir)
-    assert continued.returncode == 0
-    assert 'damaged' not in continued.stderr
-    assert bits(workdir) == bits(launched)
-
-
 @pytest.fixture
 def small_disk(tmp_path):
     if not mounted(tmp_path, '400k'):  # what the plan counts, and no block more
@@ -109,12 +91,19 @@ def small_disk(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_one_line_and_the_same_command_continues(launched, small_disk):
-    full = launch('--workdir', small_disk)
-    assert full.returncode == 1, full.stderr
-    assert len(full.stderr.strip().splitlines()) == 1
-    assert 'cannot write' in full.stderr
+def test_a_full_disk_is_one_line_and_the_same_command_continues(
+    two_lanes, small_disk, monkeypatch, capsys
+):
+    monkeypatch.setattr(devices, 'use_every_core', lambda: None)
+    words = ['--config', TINY_FILE, '--workdir', str(small_disk)]
+    words.append('--config.train.lanes=2')
+    full = in_process.run('sweep.py', words, monkeypatch, capsys)
+    assert full.code == 1, full.errors
+    lines = full.errors.splitlines()
+    # This process has used JAX before; a command has not.
+    (line,) = [line for line in lines if not line.startswith('warning: this process')]
+    assert 'cannot write' in line
     assert mounted(small_disk, '40m', remount=True)
-    done = launch('--workdir', small_disk)
-    assert done.returncode == 0, done.stderr
-    assert bits(small_disk) == bits(launched)
+    done = in_process.run('sweep.py', words, monkeypatch, capsys)
+    assert done.code == 0, done.errors
+    assert bits(small_disk) == bits(two_lanes.folder.workdir)
