@@ -196,7 +196,10 @@ def average_null(members: pd.DataFrame, column: str) -> float:
 
 
 def average(members: pd.DataFrame, column: str, statistic: str = 'mean') -> pd.Series:
-    """The mean of a column by seed; seeds whose value is not known are left out."""
+    """A column by seed: the mean, or another statistic, over the networks of a seed.
+
+    Seeds whose value is not known are left out.
+    """
     return members.groupby('seed')[column].agg(statistic).dropna()
 
 

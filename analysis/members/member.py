@@ -64,7 +64,8 @@ class Member(NamedTuple):
         """
         eval_sets = draw_eval_sets(self.experiment.task, self.point['seed'])
         targets_PBQ = np.asarray(eval_sets.targets_PRBQ)[:, 0]
-        return mark_scored(targets_PBQ, eval_sets.weights_PBQ).any(-1)
+        is_scored_PBQ = mark_scored(targets_PBQ, eval_sets.weights_PBQ)
+        return np.asarray(is_scored_PBQ.any(-1))
 
     @property
     def depth(self) -> int:
