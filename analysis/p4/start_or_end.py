@@ -112,6 +112,9 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
 def _draw_pieces(axis: Axes, result: xr.Dataset) -> None:
     """Every seed of the windows of two pieces, and of none."""
     names = [name.replace(', ', '\n') for name in result.other.values]
+    if not names:
+        axis.axis('off')
+        return
     for row in range(len(names)):
         _draw_seeds(axis, row, result.unseen_other[row], stats.SHARE)
     axis.set_yticks(range(len(names)), names, fontsize=6)

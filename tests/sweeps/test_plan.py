@@ -52,6 +52,7 @@ def set_free_disk(monkeypatch):
     return change
 
 
+@pytest.mark.slow
 def test_a_sweep_that_fills_the_disk_is_refused(sweep, set_free_disk, tmp_path):
     """P1's Fig 2: 1,782 networks with seven snapshots each need 276 GiB."""
     set_free_disk(61 * GIB)

@@ -319,6 +319,7 @@ def follow_frozen_flow(open_sweep, monkeypatch):
             found = read_params(self, step, **point)
             if step == 0:  # the untrained network is the real one
                 return found
+            step = STEPS[-1] if step == 'last' else step
             return found | {'W_embed': paths[point['gamma'], point['seed'], step]}
 
         with monkeypatch.context() as patch:
