@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.extras.corpora.tokenizers import make_bytes, make_words
 from anchorjax.tasks import prontoqa
@@ -32,6 +33,7 @@ from anchorjax.tasks.prontoqa.texts import (
     write_prompt,
 )
 from tests.support.corpora import write_corpora
+from tests.support.sweeps import ROOT
 
 SMALL = MixtureConfig(
     hops=1, num_sequences=12, num_heldout=5, seq_len=140, vocab=512, eval_examples=6
@@ -195,3 +197,17 @@ def list_lengths(task: MixtureConfig) -> np.ndarray:
         text = encode(write_prompt(question)) + encode(write_answer(question, True))
         lengths.append(len(text) + 1)
     return np.array(lengths)
+
+
+def load_task(preset: str) -> MixtureConfig:
+    path = ROOT / 'configs' / f'reasoning_bias.py:{preset}'
+    return config.resolve(config.load(str(path))).task
+
+
+def test_the_presets_cut_as_many_questions_as_their_file_says():
+    laptop = load_task('laptop')
+    lengths = list_lengths(laptop)
+    assert len(lengths) == 600
+    assert (lengths > laptop.seq_len + 1).sum() == 77
+    assert (lengths > laptop.seq_len + 2).sum() == 61  # these lose more than END
+    assert load_task('paper').seq_len + 1 >= 264

@@ -9,8 +9,10 @@ import numpy as np
 
 from anchorjax import config
 from anchorjax.training.evaluation import evaluate
+from anchorjax.training.step import new_state
 from tests.support import cases
-from tests.tasks.draws import draw_eval_sets
+from tests.support.first_steps import HPARAMS, make_step
+from tests.tasks.draws import draw_batch, draw_eval_sets
 
 SIZE = 64  # training examples, of 'a+b=c' with a and b from 0 to 9
 
@@ -23,6 +25,24 @@ def make_experiment() -> config.Experiment:
     c.train.update(batch_size=SIZE, num_steps=200, eval_every=100)  # a step an epoch
     c.grid.update(gamma=(0.5,), learning_rate=(1e-2,))
     return config.resolve(c)
+
+
+def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
+    experiment = make_experiment()
+    params = cases.random_params(experiment)
+    state = new_state(experiment, params)
+    next_state, loss, norm = make_step(experiment)(state, HPARAMS)
+    batch = draw_batch(experiment.task, SIZE)
+    out = cases.run_forward(experiment, params, batch.tokens_BT, last_only=False)
+    logits = np.float64(out.logits)
+    total, num_asked = 0.0, 0
+    for b, t in np.argwhere(np.asarray(batch.weights_BQ) > 0):
+        log_normalizer = np.log(np.exp(logits[b, t]).sum())
+        total += log_normalizer - logits[b, t, batch.targets_BQ[b, t]]
+        num_asked += 1
+    assert 2 * SIZE < num_asked < 3 * SIZE  # one or two digits, and END
+    np.testing.assert_allclose(loss, total / num_asked, rtol=1e-5)
+    assert norm > 0 and next_state.diverged == -1
 
 
 def test_agreement_is_exact_match_of_the_asked_positions():

@@ -11,6 +11,7 @@ from analysis.p2 import anchor_cosines, embedding_pca, label_law
 from analysis.p2.cosines import correlate, make_reference, measure_order, rank_pairs
 from analysis.theory import predictions
 from anchorjax.storage.reader import Run
+from tests.support.p2_theory import expected_laws
 
 
 @pytest.fixture
@@ -161,3 +162,24 @@ def test_the_closed_form_is_of_reasoning_anchors_and_keys_alone(open_sweep, plan
     closed = found.sel(prediction='closed form', step=slice(1, None))
     np.testing.assert_allclose(closed.sel(kind=['keys', 'reasoning']), 1, atol=1e-6)
     assert np.isnan(closed.sel(kind=['memory', 'both'])).all()
+
+
+@pytest.mark.slow
+def test_a_shuffled_line_has_no_order(open_sweep, plant):
+    W_embed = plant_lines()
+    W_embed[21:33] = W_embed[np.random.default_rng(5).permutation(np.arange(21, 33))]
+    plant(W_embed)
+    result = embedding_pca.compute(open_sweep('transformer'))
+    keys = result.sel(step=20, kind='keys')
+    assert (keys.rho < keys.bound).all()
+
+
+@pytest.mark.slow
+def test_a_shuffled_law_is_not_predicted(open_sweep, plant):
+    run = open_sweep('transformer')
+    W_embed = expected_laws(run.experiment.task).deviation_VV.copy()
+    W_embed[21:33] = np.random.default_rng(1).permutation(W_embed[21:33])
+    plant(W_embed)
+    result = label_law.compute(run)
+    keys = result.sel(kind='keys', prediction='label law', step=slice(1, None))
+    assert (keys.correlation < np.maximum(keys.bound, 0.5)).all()

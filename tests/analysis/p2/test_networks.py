@@ -9,6 +9,7 @@ from analysis.members.member import MemberEvalSets, make_untrained, member_of
 from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
     KINDS,
+    SINGLE_KINDS,
     average_training,
     find_last_before,
     find_late,
@@ -23,6 +24,7 @@ from analysis.theory.trajectories import Weights
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
+from tests.support.p2_tasks import relative_error
 
 STEPS = [1, 5, 10, 20]
 
@@ -343,6 +345,25 @@ def test_a_flow_as_bad_as_no_movement_never_holds(follow_frozen_flow):
     frozen = follow_frozen_flow(speed=-1).sel(flow='frozen')
     np.testing.assert_allclose(frozen.error, 2, rtol=1e-3)
     assert (frozen.holds_until == 0).all()
+
+
+@pytest.mark.slow
+def test_the_error_is_that_of_an_integrated_flow(open_sweep):
+    run = open_sweep('flow')
+    member = member_of(run, 10, gamma=0.8, seed=0)
+    start = make_untrained(member)
+    weights = Weights(*[start.matrix(name) for name in Weights._fields])
+    examples = read_examples(member.experiment.task, 0)
+    moments = trajectories.measure_moments(examples, 64)
+    # Ten steps of rate 250 / 1,000: time 2.5.
+    ends = trajectories.integrate(trajectories.feedback_flow, moments, weights, [2.5])
+    tokens_of = list_tokens(member.experiment.task)
+    rows = np.concatenate([tokens_of[kind] for kind in SINGLE_KINDS])
+    began = weights.W_embed[rows]
+    measured = member.matrix('W_embed')[rows] - began
+    expected = relative_error(ends[0].W_embed[rows] - began, measured)
+    found = theory_path.compute(run).error[3].sel(flow='feedback', step=10)
+    assert found == pytest.approx(expected, rel=1e-2)
 
 
 @pytest.mark.slow
