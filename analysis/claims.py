@@ -37,7 +37,14 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame, spectra, stats
-from analysis.changes.crossings import AT_LEAST, AT_MOST, NO_BOUND, Lag
+from analysis.changes.crossings import (
+    AT_LEAST,
+    AT_MOST,
+    NO_BOUND,
+    Lag,
+    divide_lags,
+    share_seeds,
+)
 from analysis.members.columns import list_varying_axes, name_gamma
 from analysis.tables.text import list_records
 from anchorjax.storage.reader import Run
@@ -409,6 +416,19 @@ def compare_moments(found: Lag, slow: str, fast: str) -> Estimate:
     note = f'never: {found.never}' if len(found.ratios) else ''
     log_ratios = found.ratios.transform(np.log)
     return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
+
+
+def compare_lags(lags: Sequence[Lag], names: tuple[str, str]) -> Estimate:
+    """The first lag by the second, of the seeds that have both: log ratio by seed."""
+    first, second = lags
+    shared = share_seeds(first, second)
+    quotients, bound = divide_lags(*shared)
+    sides = []
+    for name, found in zip(names, shared, strict=True):
+        mean = stats.ratio_interval(found.ratios)
+        sides.append(Side(name, mean, found.bound))
+    log_ratios = quotients.transform(np.log)
+    return Estimate(log_ratios, RATIO, tuple(sides), bound)
 
 
 def find_named(package: ModuleType, run: Run) -> list[Claim]:

@@ -89,11 +89,10 @@ def share_seeds(first: Lag, second: Lag) -> tuple[Lag, Lag]:
 
 
 def divide_lags(first: Lag, second: Lag) -> tuple[pd.Series, str]:
-    """(Ratios of the first by the second, of the seeds that have both; their bound).
+    """(Ratios of the first by the second, both of the same seeds; their bound).
 
     The quotient of bounds is a bound, or none.
     """
-    first, second = share_seeds(first, second)
     quotients = first.ratios / second.ratios
     turned = {AT_LEAST: AT_MOST, AT_MOST: AT_LEAST}.get(second.bound, second.bound)
     bound = first.bound or turned

@@ -144,16 +144,28 @@ def name_route(needed: list[Edge]) -> str:
       or 'neither'.
     """
     anchors = ('anchor_1', 'anchor_2')
-    of_pair = [layer for layer, a, b in needed if a in anchors and b == 'last']
-    to_anchors = [layer for layer, a, b in needed if a == 'key' and b in anchors]
-    to_last = [layer for layer, a, b in needed if (a, b) == ('key', 'last')]
-    is_key_first = any(key < pair for key in to_anchors for pair in of_pair)
-    is_pair_first = any(pair < key for pair in of_pair for key in to_last)
+    key_to_anchor = []  # layers, here and below
+    key_to_last = []
+    anchor_to_last = []
+    for layer, source, target in needed:
+        if source == 'key' and target in anchors:
+            key_to_anchor.append(layer)
+        elif source == 'key' and target == 'last':
+            key_to_last.append(layer)
+        elif source in anchors and target == 'last':
+            anchor_to_last.append(layer)
+    is_key_first = _comes_before(key_to_anchor, anchor_to_last)
+    is_pair_first = _comes_before(anchor_to_last, key_to_last)
     if is_key_first and is_pair_first:
         return 'both'
     if is_key_first:
         return 'key first'
     return 'pair first' if is_pair_first else 'neither'
+
+
+def _comes_before(layers: list[int], others: list[int]) -> bool:
+    """Whether one of the layers comes before one of the others."""
+    return bool(layers and others) and min(layers) < max(others)
 
 
 def _compare_vectors(member: Member) -> dict[str, float]:

@@ -76,9 +76,10 @@ def measure_agreement(member: Member) -> dict[tuple[str, str], float]:
     """{(eval set, mapping): share of answers that are the mapping's}."""
     task = member.task
     tokens_PBT, labels_PRB = member.eval_sets
+    is_asked_PB = member.is_asked_PB
     shares = {}
     for p, eval_set in enumerate(task.eval_set_names):
-        is_asked_B = member.is_asked_PB[p]
+        is_asked_B = is_asked_PB[p]
         answers_B = member.answer(tokens_PBT[p, is_asked_B])
         agrees_RB = labels_PRB[p][:, is_asked_B] == answers_B
         shares_R = agrees_RB.mean(-1, dtype=np.float32)  # as training records it

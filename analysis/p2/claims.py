@@ -9,23 +9,17 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.crossings import (
-    Lag,
-    compare_crossings,
-    divide_lags,
-    share_seeds,
-)
+from analysis.changes.crossings import Lag, compare_crossings
 from analysis.claims import (
     EARLIER,
-    RATIO,
     Claim,
     Estimate,
     Estimator,
     Group,
     Rule,
-    Side,
     above,
     below,
+    compare_lags,
     compare_moments,
     difference,
     level,
@@ -99,14 +93,8 @@ def lag_grows(slow: str, fast: str) -> Estimator:
             lags.append(measure_lag(known, slow, fast, group, group))
             never = measure_lag(table, slow, fast, group, group).never
             notes.append(f'{group.name} never: {never}')
-        quotients, bound = divide_lags(*lags)
-        sides = []
-        for group, found in zip((SMALL, LARGE), share_seeds(*lags), strict=True):
-            mean = stats.ratio_interval(found.ratios)
-            sides.append(Side(group.name, mean, found.bound))
-        note = ', '.join(notes) if len(quotients) else ''
-        log_ratios = quotients.transform(np.log)
-        return Estimate(log_ratios, RATIO, tuple(sides), bound, note=note)
+        found = compare_lags(lags, (SMALL.name, LARGE.name))
+        return found._replace(note=', '.join(notes) if len(found.values) else '')
 
     return estimate
 

@@ -16,24 +16,18 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.crossings import (
-    Lag,
-    compare_crossings,
-    divide_lags,
-    share_seeds,
-)
+from analysis.changes.crossings import Lag, compare_crossings
 from analysis.claims import (
     CORRELATION,
     EARLIER,
-    RATIO,
     Claim,
     Estimate,
     Estimator,
     Group,
-    Side,
     above,
     at_gamma,
     average_flags,
+    compare_lags,
     compare_moments,
     difference,
     measure,
@@ -83,13 +77,7 @@ def compare_growths(column: str, first: Group, second: Group) -> Estimator:
     def estimate(table: pd.DataFrame) -> Estimate:
         members = select_pairs(table, first.levels, second.levels)
         growths = [measure_growth(of_group, column) for of_group in members]
-        quotients, bound = divide_lags(*growths)
-        sides = []
-        for group, found in zip((first, second), share_seeds(*growths), strict=True):
-            mean = stats.ratio_interval(found.ratios)
-            sides.append(Side(group.name, mean, found.bound))
-        log_ratios = quotients.transform(np.log)
-        return Estimate(log_ratios, RATIO, tuple(sides), bound)
+        return compare_lags(growths, (first.name, second.name))
 
     return estimate
 

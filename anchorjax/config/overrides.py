@@ -50,14 +50,18 @@ def _fit_length(
         return []
     values = {path: _check(config, path) for path in lengths}
     too_long = _find_too_long(values, config.optimizer.shape)
-    fitted = {}
+    shorter = {}
     if _STEPS in given:
-        fitted = _shorten(values, before['train']['num_steps'])
-    fitted = {path: fitted[path] for path in too_long if path in fitted}
-    fitted = {path: value for path, value in fitted.items() if path not in given}
+        shorter = _shorten(values, before['train']['num_steps'])
+    fitted = {}
+    left = []
+    for path in too_long:
+        if path in shorter and path not in given:
+            fitted[path] = shorter[path]
+        else:
+            left.append(path)
     config.update_from_flattened_dict(fitted)
 
-    left = [path for path in too_long if path not in fitted]
     if len(left) > 1:  # of one alone the checks of a config say what is allowed
         named = ', '.join(f'{path} = {values[path]}' for path in left)
         flags = ', '.join(f'--config.{path}' for path in left)
