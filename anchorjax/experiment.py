@@ -79,6 +79,11 @@ class TrainConfig:
     # Train loss in nats (mean over the last steps) up to which a member has converged;
     # verdicts leave the others out.
     converged_loss: Positive = 0.02
+    # A member stops before num_steps, and keeps its parameters from then on, once its
+    # train loss (the mean since the row before) was below this, in nats, in
+    # `stop_rows` rows of its curves in a row, and as many rows later. 0: it never does.
+    stop_loss: NotNegative = 0.0
+    stop_rows: Count = 3
     batch_devices: Count = 1  # devices that share a batch, for few and large members
 
     def __post_init__(self) -> None:

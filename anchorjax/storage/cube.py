@@ -33,7 +33,8 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     And for every member: trained; diverged (the first step that was not finite, the
     last one if its parameters then give a loss that is not; -1: none); converged (see
     `has_converged`); environment (index in the manifest of the last one; -1: none);
-    environments (how many it was trained in).
+    environments (how many it was trained in); where members may stop early
+    (`train.stop_loss`), steps_taken.
 
     Cohorts may have different eval sets or groups (another length, other unseen pairs):
     the cube has those of all, with NaN where a member has no such thing.
@@ -106,6 +107,9 @@ def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
         'environment': ('member', np.full(size, last_used)),
         'environments': ('member', np.full(size, len(set(used)))),
     }
+    if folder.experiment.train.stop_loss:
+        taken = curves['steps_taken'] if done else np.zeros(size, np.int32)
+        variables['steps_taken'] = ('member', taken[:size])
     for name, dims in RECORD_DIMS.items():
         by_member = np.moveaxis(curves[name][:, :size], 0, 1)
         variables[name] = (('member', 'step', *dims), by_member)

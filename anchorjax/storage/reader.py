@@ -204,6 +204,8 @@ def _tabulate_members(run: Run) -> pd.DataFrame:
         'fit_loss',
         'grad_norm',
     ]
+    if 'steps_taken' in results:
+        columns.append('steps_taken')
     table = results[columns].to_dataframe(dim_order=[*run.experiment.axes])
     task = run.experiment.task.make()
     is_text = not task.last_only

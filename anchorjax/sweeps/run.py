@@ -32,7 +32,7 @@ from anchorjax.training.members import (
     fetch_to_host,
     place_members,
 )
-from anchorjax.training.step import TrainState
+from anchorjax.training.step import TrainState, has_stopped
 
 # Seconds between two checks whether to stop: schedulers leave 30 or more to save. A
 # segment that takes longer is cut into pieces, which changes no bit. Only the last
@@ -127,7 +127,8 @@ def train_chunk(
             for curve, values in zip(curves, record, strict=True):
                 curve[place] = values[:size]
             progress.held_out = _mean_held_out(trainer.experiment, record, members)
-        else:  # the seconds are of steps alone, not of an evaluation
+        elif not fetch_to_host(has_stopped(trainer.experiment, state)).all():
+            # The seconds are of steps alone, not of an evaluation.
             trainer.pace = max(1, int(num_steps * _PATIENCE / seconds))
 
         progress.add_piece(num_steps * members, operations, seconds)
@@ -211,6 +212,8 @@ def _save(
         arrays = curves._asdict()
         arrays['steps'] = np.array(trainer.experiment.record_steps)
         arrays['diverged'] = fetch_to_host(state.diverged)[:size]
+        if train.stop_loss:
+            arrays['steps_taken'] = fetch_to_host(state.step)[:size]
         folder.finish(arrays)
     elif is_due:
         _save_state(folder, step, state, curves)

@@ -5,6 +5,7 @@ key, and a member that resumes at any step sees the batches it would have seen.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,15 @@ from anchorjax.training.forward import Split, compute_logits, keep_whole
 
 
 @struct.dataclass
+class EarlyStop:
+    """How near a member is to its stop (`TrainConfig.stop_loss`)."""
+
+    # [] int32, rows in a row with a low loss; once they are stop_rows, all rows count.
+    low_rows: jax.Array
+    row_steps: jax.Array  # [] int32, steps of the last row, of which the sums are
+
+
+@struct.dataclass
 class TrainState:
     """All that a member needs to continue."""
 
@@ -37,6 +47,7 @@ class TrainState:
     # Sums since the last record, so that a segment may be cut into pieces anywhere.
     loss_sum: jax.Array  # [] nats
     norm_sum: jax.Array  # []
+    early_stop: EarlyStop | None  # None: it takes all steps
 
 
 def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
@@ -55,6 +66,7 @@ def new_state(experiment: Experiment, params: Any) -> TrainState:
     """The state of a member that starts from these parameters, at step 0."""
     is_decayed = mask_decay(experiment.model, params)
     optimizer = optimizers.make_optimizer(experiment.optimizer, is_decayed)
+    early_stop = EarlyStop(low_rows=jnp.int32(0), row_steps=jnp.int32(0))
     return TrainState(
         step=jnp.int32(0),
         params=params,
@@ -62,7 +74,15 @@ def new_state(experiment: Experiment, params: Any) -> TrainState:
         diverged=jnp.int32(-1),
         loss_sum=jnp.float32(0),
         norm_sum=jnp.float32(0),
+        early_stop=early_stop if experiment.train.stop_loss else None,
     )
+
+
+def has_stopped(experiment: Experiment, state: TrainState) -> jax.Array:
+    """Whether a member takes no more steps, []; of several members [M]."""
+    if state.early_stop is None:
+        return jnp.zeros(jnp.shape(state.step), bool)
+    return state.early_stop.low_rows >= 2 * experiment.train.stop_rows
 
 
 def train_step(
@@ -119,7 +139,8 @@ def train_step(
     params = optax.apply_updates(state.params, updates)
     is_finite = jnp.isfinite(loss) & jnp.isfinite(norm)
     diverges_now = (state.diverged < 0) & ~is_finite
-    next_state = TrainState(
+    next_state = dataclasses.replace(
+        state,
         step=state.step + 1,
         params=params,
         opt_state=opt_state,
@@ -191,6 +212,12 @@ def train_segment(
     task = experiment.task.make()
     data = task.make_data(random_key(hparams.seed, DATA))
     is_new_segment = before == 0
+    total = before + num_steps
+    if state.early_stop is not None:  # a row after the stop is like the one before
+        stopped = has_stopped(experiment, state)
+        num_steps = jnp.where(stopped, 0, num_steps)
+        is_new_segment &= ~stopped
+        total = jnp.where(stopped, state.early_stop.row_steps, total)
     state = dataclasses.replace(
         state,
         loss_sum=jnp.where(is_new_segment, jnp.float32(0), state.loss_sum),
@@ -204,7 +231,13 @@ def train_segment(
         return next_state
 
     state = jax.lax.fori_loop(0, num_steps, take_step, state)
-    total = before + num_steps
+    mean_loss = state.loss_sum / total
+    if state.early_stop is not None:
+        early_stop = _count_low_rows(experiment, state.early_stop, mean_loss, total)
+        early_stop = jax.tree.map(
+            functools.partial(jnp.where, is_end), early_stop, state.early_stop
+        )
+        state = dataclasses.replace(state, early_stop=early_stop)
 
     def score() -> dict[str, jax.Array]:
         return evaluate(experiment, task, data, state.params, split)
@@ -219,5 +252,16 @@ def train_segment(
         return empty
 
     scores = jax.lax.cond(is_end, score, skip)
-    record = Record(state.loss_sum / total, state.norm_sum / total, **scores)
+    record = Record(mean_loss, state.norm_sum / total, **scores)
     return state, record
+
+
+def _count_low_rows(
+    experiment: Experiment, before: EarlyStop, mean_loss: jax.Array, steps: jax.Array
+) -> EarlyStop:
+    """The EarlyStop after a row with this mean loss over so many steps."""
+    train = experiment.train
+    is_leaving = before.low_rows >= train.stop_rows
+    counts = is_leaving | (mean_loss < train.stop_loss)
+    low_rows = jnp.where(counts, before.low_rows + 1, 0)
+    return EarlyStop(jnp.minimum(low_rows, 2 * train.stop_rows), jnp.int32(steps))

@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import subprocess
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,13 @@ ONE = {'grid__gamma': (0.5,), 'grid__seed': (3,)}  # one member, one chunk
 _ZSTD = bytes.fromhex('28b52ffd')  # how compressed arrays begin
 
 
-def train_and_stop(workdir: pathlib.Path, segments: int) -> ChunkFolder:
-    """Trains ONE for some segments, then sends SIGTERM; returns its only chunk."""
-    folder, mesh = opened(workdir, **ONE)
+def train_and_stop(workdir: pathlib.Path, segments: int, **changes: Any) -> ChunkFolder:
+    """Trains one member for some segments, then sends SIGTERM; returns its chunk.
+
+    Args:
+      changes: of the tiny experiment, beside those of ONE.
+    """
+    folder, mesh = opened(workdir, **ONE | changes)
     chunk = folder.chunks[0].folder
     begun_at = max(checkpoint.list_steps(chunk.path / 'resume'), default=0)
     stop_at = begun_at + segments * folder.experiment.train.eval_every
