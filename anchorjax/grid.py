@@ -157,6 +157,20 @@ def locate(axes: dict[str, tuple], point: dict[str, object]) -> tuple[int, int]:
     return divmod(flat, cohort_size)
 
 
+def find_point(axes: dict[str, tuple], index: int) -> dict[str, object]:
+    """The labels of the axes at the member of this place in the sweep.
+
+    The members are the product of the axes, the last varying fastest.
+    """
+    sizes = tuple(len(values) for values in axes.values())
+    point = {}
+    for (name, values), i in zip(
+        axes.items(), np.unravel_index(index, sizes), strict=True
+    ):
+        point[name] = axis_label(values[i])
+    return point
+
+
 def find_indices(axes: dict[str, tuple], point: Mapping[str, object]) -> dict[str, int]:
     """Where the values of a point lie on their axes; UserError if one does not."""
     indices = {}

@@ -7,7 +7,7 @@ cohorts/<name>/chunk_0000/         members that train together, `chunk_size` of 
     resume/<step>/                 full state and curves so far, until the chunk is done
     snapshots/<step>/              parameters alone, for analysis
     curves.npz                     the records of all steps; marks the chunk done
-metrics.jsonl                      a line for every record of a chunk, as it is trained
+metrics.jsonl                      a line for every row of a member's curves
 jobs/                              what each shard is doing, and its log; see jobs.py
 results.nc, members.csv, figures/  made from the above, whenever a shard ends
 .lock                              held by who writes the manifest or the tables
@@ -20,9 +20,11 @@ import math
 import pathlib
 from typing import NamedTuple
 
+import numpy as np
+
 from anchorjax import config, files
 from anchorjax.errors import StoreError, UserError
-from anchorjax.grid import Cohort
+from anchorjax.grid import Cohort, find_point
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.manifest import (
     MANIFEST_FILE,
@@ -77,18 +79,28 @@ class SweepFolder:
             experiments[cohort.name] = self.experiment.for_cohort(cohort)
         return experiments
 
-    def log_record(self, chunk: Chunk, **numbers: float) -> None:
-        """Adds a line to metrics.jsonl: the chunk and these numbers, null for NaN.
+    def log_rows(self, chunk: Chunk, step: int, columns: dict[str, np.ndarray]) -> None:
+        """Adds a line to metrics.jsonl for each member of a chunk, null for NaN.
 
-        A record that is trained again, after a kill, has a second line.
+        It holds the member's point on the axes, the step, and its number of every
+        column. A row that is trained again, after a kill, has a second line.
+
+        Args:
+          columns: of the members of the chunk, [M] or, with padding, more.
 
         Raises:
           StoreError: it cannot be written.
         """
-        line = {'cohort': chunk.cohort.name, 'chunk': chunk.index}
-        for name, number in numbers.items():
-            line[name] = number if math.isfinite(number) else None
-        files.append_line(self.workdir / METRICS_FILE, json.dumps(line))
+        first = list(self.cohorts).index(chunk.cohort.name) * chunk.cohort.size
+        first += chunk.index * self.chunk_size
+        lines = []
+        for i in range(chunk.num_members):
+            line = find_point(self.experiment.axes, first + i) | {'step': step}
+            for name, numbers in columns.items():
+                number = float(numbers[i])
+                line[name] = number if math.isfinite(number) else None
+            lines.append(json.dumps(line))
+        files.append_line(self.workdir / METRICS_FILE, '\n'.join(lines))
 
     def count_members(self) -> tuple[int, int]:
         """(how many are trained, how many there are)."""

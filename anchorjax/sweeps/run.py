@@ -138,15 +138,8 @@ def train_chunk(
         is_due, trainer.pace = hosts.broadcast([is_due, trainer.pace])
         _save(trainer, chunk.folder, step, state, curves, is_due)
         if is_end:
-            log_record = functools.partial(
-                folder.log_record,
-                chunk,
-                step=step,
-                train_loss=progress.loss,
-                held_out=progress.held_out,
-                member_steps_per_second=progress.rate,
-            )
-            hosts.run_on_first(log_record)
+            columns = _name_columns(trainer.experiment, record)
+            hosts.run_on_first(functools.partial(folder.log_rows, chunk, step, columns))
         if is_due:
             last_save = time.monotonic()
         if report is not None:  # which may fail, as its log's disk does
@@ -162,6 +155,16 @@ def _mean_finite(losses: np.ndarray) -> float:
     """The mean loss of the members that have not diverged; NaN if all have."""
     finite = losses[np.isfinite(losses)]
     return float(finite.mean()) if finite.size else np.nan
+
+
+def _name_columns(experiment: Experiment, record: Record) -> dict[str, np.ndarray]:
+    """A row of the curves [M] by the names that its numbers have in members.csv."""
+    task = experiment.task.make()
+    columns = {'train_loss': record.train_loss, 'grad_norm': record.grad_norm}
+    for p, eval_set in enumerate(task.eval_set_names):
+        for r, mapping in enumerate(task.mapping_names):
+            columns[f'{eval_set}_{mapping}'] = record.agreement[:, p, r]
+    return columns
 
 
 def _mean_held_out(experiment: Experiment, record: Record, members: int) -> float:

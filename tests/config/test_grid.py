@@ -8,7 +8,7 @@ import pytest
 
 from anchorjax import grid
 from anchorjax.errors import UserError
-from anchorjax.grid import TRACED_DTYPES, locate, match_value
+from anchorjax.grid import TRACED_DTYPES, find_point, locate, match_value
 from tests.support.sweeps import experiment
 
 LOOP = (('model.depth', (1, 2)), ('model.heads', (1, 3)))
@@ -63,6 +63,8 @@ def test_every_member_is_where_its_point_says():
             point['gamma'] = float(cohort.hparams.gamma[row])  # rounded to float32
             point['seed'] = int(cohort.hparams.seed[row])
             assert locate(sweep.axes, point) == (index, row)
+            found = find_point(sweep.axes, index * cohort.size + row)
+            assert locate(sweep.axes, found) == (index, row)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,12 +118,31 @@ def test_progress_is_reported_to_the_caller_and_to_whoever_holds_the_chunks(tmp_
     assert {*ends} <= {*lines}
     (job,) = read_jobs(tmp_path)
     assert (job.state, job.done) == ('done', 40)
-    text = (tmp_path / 'metrics.jsonl').read_text()
-    records = list(map(json.loads, text.splitlines()))
+    records = read_metrics(tmp_path)
     assert [record['step'] for record in records] == ends
-    found = [(record['train_loss'], record['held_out']) for record in records]
+    found = []
+    for record in records:
+        found.append((record['train_loss'], record['seen_heldout_assigned']))
     assert np.isfinite(found).all()
     np.testing.assert_allclose(found, [lines[step] for step in ends])
+
+
+def read_metrics(workdir: pathlib.Path) -> list[dict[str, Any]]:
+    text = (workdir / 'metrics.jsonl').read_text()
+    return list(map(json.loads, text.splitlines()))
+
+
+def test_a_tracker_gets_the_curve_of_each_network_by_its_point(two_lanes):
+    run = two_lanes  # two chunks of two
+    records = read_metrics(run.folder.workdir)
+    assert len(records) == run.results.trained.size * len(run.curves.step)
+    for record in records:
+        point = {axis: record[axis] for axis in run.experiment.axes}
+        row = run.curves.sel(point | {'step': record['step']})
+        assert record['train_loss'] == pytest.approx(row.train_loss.item())
+        for mapping in ('composed', 'symmetric'):
+            stored = row.agreement.sel(eval_set='unseen', mapping=mapping).item()
+            assert record[f'unseen_{mapping}'] == pytest.approx(stored)
 
 
 def test_figures_are_drawn_of_the_run_that_is_returned(tmp_path):
