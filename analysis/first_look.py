@@ -81,6 +81,8 @@ def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
       UserError: one of them cannot be drawn; the line has the error. The other one is.
     """
     paths, failed = [], {}
+    if not len(find_usable(run.members)):
+        return paths
     for module in (answers, phase):
         name = name_module(module)
         try:
