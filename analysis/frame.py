@@ -97,7 +97,7 @@ def fix_axes(run: Run, point: Point, shown: tuple[str, ...]) -> Point:
             labels = ', '.join(str(axis_label(value)) for value in values)
             raise UserError(f'--{axis}: the figure shows one, give it: {labels}')
         else:
-            fixed[axis] = point.get(axis, values[0])
+            fixed[axis] = point[axis] if axis in point else next(iter(values))
     return fixed
 
 

@@ -126,7 +126,7 @@ def _has_data(axis: Axes) -> bool:
         if all(patch.get_transform().contains_branch_seperately(in_data)):
             return True
     for image in axis.images:
-        if np.ma.masked_invalid(image.get_array()).count():
+        if np.ma.masked_invalid(np.ma.asarray(image.get_array())).count():
             return True
     bounds = [collection.get_datalim(in_data) for collection in axis.collections]
     return any(np.isfinite(box.get_points()).all() for box in bounds)
@@ -158,7 +158,8 @@ def write_figure(
     """
     if isinstance(result, pd.DataFrame):
         numbers = path.with_name(f'{path.name}.csv')
-        files.write_text(numbers, format_csv(result.assign(**result.attrs)))
+        attributes = {str(name): value for name, value in result.attrs.items()}
+        files.write_text(numbers, format_csv(result.assign(**attributes)))
     else:
         numbers = path.with_name(f'{path.name}.nc')
         floats = [name for name, values in result.items() if values.dtype.kind == 'f']

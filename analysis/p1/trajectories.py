@@ -60,12 +60,14 @@ def layout(
 def _list_rows(curves: pd.DataFrame) -> Iterator[tuple[str, float, pd.DataFrame]]:
     """(name, γ at width 400, its networks) of every row: a γ and setting."""
     has_many = curves.groupby('gamma').run.nunique().max() > 1
-    for (at_400, gamma, run), here in curves.groupby(['paper_gamma', 'gamma', 'run']):
+    for _, here in curves.groupby(['paper_gamma', 'gamma', 'run']):
+        first = here.iloc[0]
+        gamma, at_400 = float(first.gamma), float(first.paper_gamma)
         name = f'γ {gamma:g}'
         if gamma != at_400:
             name += f'\n({at_400:g} at\nwidth 400)'
         if has_many:
-            name += '\n' + '\n'.join(run.split(', '))
+            name += '\n' + str(first.run).replace(', ', '\n')
         yield name, at_400, here
 
 
@@ -196,6 +198,7 @@ def command(words: list[str]) -> None:
     flags = parser.parse_args(words)
     curves = compute(frame.open_runs(flags.runs))
     official = read_official(flags.official)
-    looks = [partial(function, official=official) for function in (draw, layout)]
+    draw_both = partial(draw, official=official)
+    lay_out = partial(layout, official=official)
     path = flags.out / 'trajectories'
-    print(*style.write_figure(curves, *looks, path), sep='\n')
+    print(*style.write_figure(curves, draw_both, lay_out, path), sep='\n')

@@ -263,8 +263,8 @@ def _draw_bars(axis: Axes, result: xr.Dataset) -> None:
     for i, kind in enumerate(KINDS):
         here = result.sel(kind=kind)
         x = spaces + (i - 1) / 4
-        look = {'label': LABELS[i], 'color': KIND_COLOURS[i]}
-        axis.bar(x, here.share, 2 * half, **look)
+        bars = axis.bar(x, here.share, 2 * half, color=KIND_COLOURS[i])
+        bars.set_label(LABELS[i])
         axis.hlines(here.chance, x - half, x + half, color='k', lw=1.2)
         ends = (x[0] - half, x[0] + half)
         axis.hlines(here.untrained, *ends, color='k', lw=1.2, ls=':')

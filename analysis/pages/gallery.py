@@ -19,6 +19,7 @@ import xarray as xr
 
 from analysis.drawing import style
 from analysis.figure import find_figures, name_module
+from anchorjax.errors import UserError
 
 FOLDER = pathlib.Path(__file__).parent
 GALLERY = FOLDER.parents[1] / 'analysis' / 'gallery'
@@ -127,6 +128,8 @@ def draw_again(picture: Picture, folder: pathlib.Path, **extra: Any) -> pathlib.
     if extra:
         layout = partial(layout, **extra)
     looks = partial(module.draw, **extra), layout
+    if picture.numbers is None:
+        raise UserError(f'{picture.path}: its numbers were not kept')
     numbers = _read_numbers(picture.numbers)
     path = folder / picture.path.stem
     (drawn,) = style.write_pictures(numbers, *looks, path, kinds=('png',))
