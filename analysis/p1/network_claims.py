@@ -67,6 +67,12 @@ COLUMNS = (
     'null_shown_edges_alone',
     'parallel',
     'null_parallel',
+    'parallel_raw',
+    'null_parallel_raw',
+    'parallel_u',
+    'null_parallel_u',
+    'parallel_u_raw',
+    'null_parallel_u_raw',
     'directions',
     'null_directions',
     'value_order',
@@ -90,14 +96,16 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
                        the next two, if there are not two layers
     shown_edges_alone  that survive when only these edges are left; null: as many at
                        random
-    parallel           cosine of vectors v with equal composed targets less that of
-                       others, mean vector removed (Fig 4 a, b)
+    parallel           cosine of vectors v of the last layer with equal composed targets
+                       less that of others, mean vector removed (Fig 4 a, b)
+    parallel_raw       the same of the cosines themselves, as in P1
+    parallel_u, parallel_u_raw  both of vectors u, with equal g(x; a1) (Fig 4 c)
     directions         of the first W_Q (Figs 5 a, b, 10)
     value_order        |rank correlation| of a key and the component of the embedding
                        that has most of its order (Figs 5 c, d, 11)
     participation      ratio of the eigenvalues of the embedding (Fig 12)
 
-    The null of the last four is the same network before training.
+    The null of the last seven is the same network before training.
 
     Args:
       members: rows of `Run.members`, by their place in the sweep.
@@ -169,11 +177,18 @@ def _comes_before(layers: list[int], others: list[int]) -> bool:
 
 
 def _compare_vectors(member: Member) -> dict[str, float]:
-    of_v = cosine.compute(member).sel(vector='v', centred=True)
-    return {
-        'parallel': of_v.difference.sel(estimate='mean').item(),
-        'null_parallel': of_v.untrained.item(),
-    }
+    found = cosine.compute(member)
+    numbers = {}
+    for name, vector, centred in (
+        ('parallel', 'v', True),
+        ('parallel_raw', 'v', False),
+        ('parallel_u', 'u', True),
+        ('parallel_u_raw', 'u', False),
+    ):
+        here = found.sel(vector=vector, centred=centred)
+        numbers[name] = here.difference.sel(estimate='mean').item()
+        numbers[f'null_{name}'] = here.untrained.item()
+    return numbers
 
 
 @single_thread
