@@ -23,6 +23,9 @@ from anchorjax.tasks import TaskConfig
 AUTO = -1  # train.lanes: see sweeps/memory.py
 Precision = Literal['float32', 'tensorfloat32', 'bfloat16']
 
+METHODS = ('adam', 'sgd')
+SHAPES = ('warmup_cosine', 'warmup_drop', 'constant')
+
 Positive = Annotated[float, above(0)]
 NotNegative = Annotated[float, at_least(0)]
 Momentum = Annotated[float, at_least(0), below(1)]
@@ -40,15 +43,16 @@ P1_EPOCH = 370
 class OptimizerConfig:
     """AdamW and its schedule; defaults are P1's (PAPERS 1.3)."""
 
-    # 'adam' is AdamW; 'sgd' has momentum b1, and neither b2 nor eps.
-    method: Literal['adam', 'sgd'] = 'adam'
+    # 'adam' is AdamW; 'sgd' has momentum b1, and neither b2 nor eps; or a function of
+    # one's own, 'MODULE:NAME' (training/optimizers.py).
+    method: str = 'adam'
     b1: Momentum = 0.9  # of the mean gradient
     b2: Momentum = 0.999  # of the mean squared gradient
     eps: Positive = 1e-8  # added to the root of the mean squared gradient
     clip_norm: Positive = 1.0  # largest gradient norm, over all parameters
-    # Of the rate over the steps: warm-up and cosine (P1 to P3), warm-up and a drop
-    # (PAPERS 1.3), or none (P4); see training/optimizers.py.
-    shape: Literal['warmup_cosine', 'warmup_drop', 'constant'] = 'warmup_cosine'
+    # Of the rate over the steps: 'warmup_cosine' (P1 to P3), 'warmup_drop' (PAPERS
+    # 1.3), 'constant' (P4), or a function of one's own, 'MODULE:NAME'.
+    shape: str = 'warmup_cosine'
     warmup_steps: Steps = 10 * P1_EPOCH  # from `floor` to the rate, linearly
     schedule_steps: Steps = 0  # its length with the warm-up; 0: train.num_steps
     floor: NotNegative = 1e-5  # rate before warm-up and after decay
@@ -58,6 +62,12 @@ class OptimizerConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, 'optimizer')
+        for field, names in (('method', METHODS), ('shape', SHAPES)):
+            value = getattr(self, field)
+            allowed = f"one of {names}, or 'MODULE:FUNCTION'"
+            require(
+                value in names or ':' in value, f'optimizer.{field}', value, allowed
+            )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,7 +23,7 @@ from anchorjax.config.files import (
     require_preset,
 )
 from anchorjax.config.overrides import override_all
-from anchorjax.config.registry import enter_class, name_class
+from anchorjax.config.registry import dotted_name, enter_class, import_named
 from anchorjax.config.shared_settings import (
     set_official_gpt2,
     set_small_anchors,

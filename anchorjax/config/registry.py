@@ -19,8 +19,8 @@ from anchorjax.tasks import TASKS
 TABLES = {'task': TASKS, 'model': MODELS}
 
 
-def name_class(cls: type | str) -> str:
-    """Its dotted name; '' if no other process can import it.
+def dotted_name(cls: Any) -> str:
+    """The dotted name of a class or a function; '' if no other process can import it.
 
     Such a class was typed into a notebook or a script, or is made by a function.
     """
@@ -43,15 +43,22 @@ def find_class(group: str, name: Any) -> type:
     is_known = isinstance(name, str) and name in table
     require(is_known, f'{group}.name', name, f'one of {tuple(table)}')
     cls = table[name]
-    if isinstance(cls, type):
-        return cls
-    module, _, attribute = cls.rpartition(':')
+    return cls if isinstance(cls, type) else import_named(cls)
+
+
+def import_named(name: str) -> Any:
+    """What has this dotted name: 'anchorjax.tasks.scan.task:ScanConfig'.
+
+    Raises:
+      ConfigError: it cannot be imported.
+    """
+    module, _, attribute = name.rpartition(':')
     try:
         is_new_file = module.endswith('.py') and module not in sys.modules
         load = import_file if is_new_file else importlib.import_module
         return getattr(load(module), attribute)
     except Exception as e:  # the file is Python and may raise anything
-        raise ConfigError(f'{cls} cannot be imported: {describe_cause(e)}') from e
+        raise ConfigError(f'{name} cannot be imported: {describe_cause(e)}') from e
 
 
 def enter_class(group: str, name: str, origin: str, run: pathlib.Path) -> None:
@@ -71,7 +78,7 @@ def enter_class(group: str, name: str, origin: str, run: pathlib.Path) -> None:
     if name not in table and file.suffix == '.py' and is_inside:
         line = 'a file in the folder of a run is not executed'
         raise ConfigError(f'{origin} cannot be imported: {line}')
-    known = name_class(table.setdefault(name, origin))
+    known = dotted_name(table.setdefault(name, origin))
     # Files of one name are taken for one: folders may be mounted elsewhere.
     if known.rpartition('/')[2] != origin.rpartition('/')[2]:
         raise ConfigError(

@@ -275,7 +275,7 @@ def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
         entries.append(entry._asdict() | {'environment': environment})
     origins = {}
     for group in ('task', 'model'):
-        name = config.name_class(type(getattr(manifest.experiment, group)))
+        name = config.dotted_name(type(getattr(manifest.experiment, group)))
         if name:
             origins[group] = name
     content = {

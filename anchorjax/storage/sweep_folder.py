@@ -18,9 +18,7 @@ import functools
 import json
 import math
 import pathlib
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from anchorjax import config, files
 from anchorjax.errors import StoreError, UserError
@@ -79,7 +77,7 @@ class SweepFolder:
             experiments[cohort.name] = self.experiment.for_cohort(cohort)
         return experiments
 
-    def log_rows(self, chunk: Chunk, step: int, columns: dict[str, np.ndarray]) -> None:
+    def log_rows(self, chunk: Chunk, step: int, columns: dict[str, Any]) -> None:
         """Adds a line to metrics.jsonl for each member of a chunk, null for NaN.
 
         It holds the member's point on the axes, the step, and its number of every

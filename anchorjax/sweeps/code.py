@@ -9,13 +9,15 @@ import importlib.util
 import pathlib
 import sys
 import sysconfig
+from typing import Any
 
 import anchorjax
-from anchorjax.config import name_class
+from anchorjax.config import dotted_name
 from anchorjax.experiment import Experiment
 from anchorjax.hashing import digest_file
 from anchorjax.models import MODELS
 from anchorjax.tasks import TASKS
+from anchorjax.training.optimizers import find_optimizer, find_schedule
 
 _FOLDERS = ('models', 'tasks', 'training')
 _FILES = (
@@ -31,12 +33,14 @@ def digest_code(experiment: Experiment) -> dict[str, str]:
     """{path: SHA-256, shortened} of the sources that decide what members become.
 
     They are those of anchorjax, as they were when this process imported them, and the
-    files that a task or a model of the user's own was registered from, with the modules
-    that these import, but for installed packages.
+    files that a task, a model or an optimizer of the user's own is from, with the
+    modules that these import, but for installed packages.
     """
     own = {}
-    for cls in (type(experiment.task), type(experiment.model)):
-        own |= _digest_own(cls)
+    optimizer = experiment.optimizer
+    parts = (find_optimizer(optimizer), find_schedule(optimizer))
+    for part in (type(experiment.task), type(experiment.model), *parts):
+        own |= _digest_own(part)
     return {**_PACKAGE, **own}
 
 
@@ -58,8 +62,8 @@ def digest_package(root: pathlib.Path) -> dict[str, str]:
     return digests
 
 
-def _digest_own(cls: type) -> dict[str, str]:
-    """The digests of the file that a class is from and of those that it imports.
+def _digest_own(cls: Any) -> dict[str, str]:
+    """The digests of the file that a class or a function is from, with what it imports.
 
     {} if it is of anchorjax. What was typed into a notebook has no file, and no digest.
     """
@@ -142,8 +146,8 @@ def _is_own(path: pathlib.Path) -> bool:
 
 # Of the digests below: what a config named later would be imported later.
 for _class in (*TASKS.values(), *MODELS.values()):
-    if name_class(_class).startswith('anchorjax.'):
-        importlib.import_module(name_class(_class).partition(':')[0])
+    if dotted_name(_class).startswith('anchorjax.'):
+        importlib.import_module(dotted_name(_class).partition(':')[0])
 _PYTHON = pathlib.Path(sysconfig.get_path('stdlib')).resolve()
 _ROOT = pathlib.Path(anchorjax.__file__).resolve().parent
 _PACKAGE = digest_package(_ROOT)  # at once: an edit from now on is not what runs

@@ -10,6 +10,7 @@ for chunk in the chunks that are not done:
 import functools
 import time
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -157,7 +158,7 @@ def _mean_finite(losses: np.ndarray) -> float:
     return float(finite.mean()) if finite.size else np.nan
 
 
-def _name_columns(experiment: Experiment, record: Record) -> dict[str, np.ndarray]:
+def _name_columns(experiment: Experiment, record: Record) -> dict[str, Any]:
     """A row of the curves [M] by the names that its numbers have in members.csv."""
     task = experiment.task.make()
     columns = {'train_loss': record.train_loss, 'grad_norm': record.grad_norm}

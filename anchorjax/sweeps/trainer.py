@@ -13,6 +13,7 @@ from anchorjax.caching import find_key
 from anchorjax.experiment import Experiment
 from anchorjax.grid import NO_WINDOWS, HParams
 from anchorjax.models import abstract_params
+from anchorjax.training import optimizers
 from anchorjax.training.curves import Record
 from anchorjax.training.members import (
     MEMBERS,
@@ -106,7 +107,9 @@ def get_trainer(experiment: Experiment, mesh: Mesh, lanes: int) -> Trainer:
     start = tuple(experiment.model.digest_start().items())
     has_windows = experiment.grid.decay_window != NO_WINDOWS
     flags = tuple(numerics.read_flags().items())
-    settings = (experiment.optimizer, experiment.train, has_windows, flags)
+    optimizer = experiment.optimizer
+    parts = (optimizers.find_optimizer(optimizer), optimizers.find_schedule(optimizer))
+    settings = (optimizer, parts, experiment.train, has_windows, flags)
     key = (*own, start, *settings, mesh, lanes)
     if key not in _trainers:
         _trainers[key] = Trainer(experiment, mesh, lanes)

@@ -13,7 +13,9 @@ import pytest
 from analysis import claims, figure
 from analysis.first_look import save_figures
 from anchorjax import api, config, models, tasks
+from anchorjax.sweeps.signals import Preempted
 from anchorjax.training.devices import make_mesh
+from anchorjax.training.optimizers import learning_rate
 from tests.support.sweeps import ROOT
 
 TEXT = (ROOT / 'CONTRIBUTING.md').read_text()
@@ -106,6 +108,43 @@ def test_the_initializer_of_the_example_trains(monkeypatch, tmp_path):
     W_in = run.params(step=0, gamma=0.5)['block_0']['W_in']
     np.testing.assert_allclose(np.std(W_in), 64**-0.5, rtol=0.02)
     assert np.abs(W_in).max() < 3**0.5 * 64**-0.5
+
+
+@pytest.mark.slow
+def test_the_optimizer_and_the_schedule_of_the_example_train_and_resume(tmp_path):
+    shutil.copy(ROOT / 'configs' / 'phase.py', tmp_path)
+    path = tmp_path / 'muon.py'
+    path.write_text(FILES['configs/muon.py'])
+    c = config.load(f'{path}:two_layers')
+    c.train.update(batch_size=16, num_steps=20, eval_every=1, snapshot_steps=(0, 6, 7))
+    c.train.resume_every = 0.0
+    c.optimizer.update(warmup_steps=5, floor=0.0, schedule_steps=20)
+    c.grid.update(gamma=(0.5,), learning_rate=(1e-3, 2e-3), weight_decay=(0.0,))
+    c.grid.seed = (0,)
+    experiment = config.resolve(c)
+    stop = iter([False] * 9 + [True] * 99)
+    with pytest.raises(Preempted):
+        api.train(experiment, tmp_path / 'a', should_stop=lambda: next(stop))
+    run = api.train(experiment, tmp_path / 'a', mesh=make_mesh())
+    whole = api.train(experiment, tmp_path / 'b', mesh=make_mesh())
+    assert run.curves.identical(whole.curves)
+
+    def step_of(name: str, rate: float) -> np.ndarray:
+        before, after = (run.params(step, learning_rate=rate) for step in (6, 7))
+        return after[name] - before[name]
+
+    # Adam's steps have the size of the rate, here a tenth of it.
+    for rate in (1e-3, 2e-3):
+        assert 0.3e-1 * rate < np.abs(step_of('W_U', rate)).mean() < 1.5e-1 * rate
+    shares = warmup_shares(experiment, range(20))
+    np.testing.assert_allclose(shares[[0, 3, 5, 10, 16, 18]], [0, 0.6, 1, 1, 1, 0.5])
+
+
+def warmup_shares(experiment: config.Experiment, steps: range) -> np.ndarray:
+    rates = []
+    for step in steps:
+        rates.append(learning_rate(experiment.optimizer, 1.0, step))
+    return np.array(rates)
 
 
 @pytest.mark.slow

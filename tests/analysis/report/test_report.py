@@ -23,7 +23,7 @@ from analysis.report.pictures import explain_absence
 from analysis.report.subject import read_subject
 from analysis.report.write import collect, write_report
 from anchorjax import config, tasks
-from anchorjax.config.registry import find_class, name_class
+from anchorjax.config.registry import dotted_name, find_class
 from anchorjax.errors import StoreError
 from anchorjax.storage.reader import Run, open_run
 from tests.support.pages import samples
@@ -161,7 +161,7 @@ def test_every_figure_of_a_page_is_there_and_some_need_several_values():
 
 def test_every_task_has_words_for_all_that_it_asks():
     for name, cls in tasks.TASKS.items():
-        if not name_class(cls).startswith('anchorjax.'):
+        if not dotted_name(cls).startswith('anchorjax.'):
             continue  # a task that another test has added
         task = find_class('task', name)().make()
         of_task = words.read_words()[name]
