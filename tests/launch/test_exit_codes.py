@@ -43,15 +43,18 @@ def test_an_error_is_one_line_and_an_exit_code(capsys, error, code, line):
     assert said.startswith(line)
 
 
-def test_a_disk_that_is_full_while_a_sweep_saves_is_no_bad_input(capsys, tmp_path):
+@pytest.mark.parametrize('code', [errno.ENOSPC, errno.ENOLCK, errno.EMFILE])
+def test_a_disk_that_is_full_while_a_sweep_saves_is_no_bad_input(
+    capsys, tmp_path, code
+):
     def write() -> None:
         with report_in_one_line('write', tmp_path):
-            raise FULL
+            raise OSError(code, os.strerror(code), '/data/run')
 
     with pytest.raises(SystemExit) as caught:
         cli.run_command(lambda: hosts.run_on_first(write))
     assert caught.value.code == 1
-    line = f'error: cannot write {tmp_path}: No space left on device\n'
+    line = f'error: cannot write {tmp_path}: {os.strerror(code)}\n'
     assert capsys.readouterr().err == line
 
 
