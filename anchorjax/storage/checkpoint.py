@@ -129,10 +129,11 @@ def _make_place(folder: pathlib.Path, step: int) -> None:
 
 
 def _complete(path: pathlib.Path, stored: Any) -> None:
-    """Marks a checkpoint complete, once its smallest array could be read from it."""
+    """Marks a checkpoint complete, once its arrays could be opened and one be read."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(stored)
     smallest = min(leaves, key=lambda leaf: leaf[1].size)
     try:
+        _read_leaves(path, leaves, slice(0, 0))
         _read_leaves(path, [smallest], slice(None))
     except Exception as e:  # tensorstore raises many kinds
         line = f'checkpoint {path} cannot be read back: {describe_cause(e)}'

@@ -189,6 +189,9 @@ class LimitedConfig(ModularAdditionConfig):
     name: str = 'limited'
     limit: Annotated[int, at_least(1)] | None = None
     group: int = 1
+    trained: int = 1
+    agreement: int = 1
+    loss_seen_train: int = 1
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -226,9 +229,9 @@ def test_none_is_no_value_of_an_axis(limited):
         config.resolve(limited)
 
 
-def test_an_axis_is_not_called_as_a_dim_of_the_results(limited):
-    limited.static_axes = (('task.group', (1, 2)),)
-    with pytest.raises(
-        ConfigError, match="static_axes = 'group': must be the name of one"
-    ):
+@pytest.mark.parametrize('name', ['group', 'trained', 'agreement', 'loss_seen_train'])
+def test_an_axis_is_not_called_as_anything_in_the_results(limited, name):
+    limited.static_axes = ((f'task.{name}', (1, 2)),)
+    line = f"static_axes: the name = '{name}': must be none that"
+    with pytest.raises(ConfigError, match=line):
         config.resolve(limited)
