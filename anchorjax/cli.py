@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import io
 import math
 import os
 import pathlib
@@ -60,7 +61,8 @@ class LossyStream:
         try:
             use()
         except OSError:  # its reader has ended, or its disk is full
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            with contextlib.suppress(OSError, AttributeError):  # it has no number
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -94,8 +96,8 @@ def run_command(command: Callable[[], None]) -> None:
     may be γ where the terminal knows ASCII alone: '\\u03b3' then.
     """
     _open_closed_streams()
-    stdout: Any = sys.stdout
-    stdout.reconfigure(errors='backslashreplace')
+    if isinstance(sys.stdout, io.TextIOWrapper):  # not the stream of a notebook
+        sys.stdout.reconfigure(errors='backslashreplace')
     with contextlib.redirect_stderr(LossyStream(sys.stderr)):
         _run(command)
 

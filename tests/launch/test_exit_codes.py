@@ -101,6 +101,24 @@ def test_what_cannot_be_written_is_lost_and_nothing_else(open_broken, buffering)
     # Closing flushed once more, as the end of Python does.
 
 
+class Notebook(io.TextIOBase):
+    """As the standard output of a notebook: neither a number nor an encoding."""
+
+    def write(self, text):
+        raise OSError(errno.EPIPE, 'gone')
+
+
+def test_a_command_runs_in_a_notebook(monkeypatch, capsys):
+    monkeypatch.setattr(sys, 'stdout', Notebook())
+
+    def command() -> None:
+        with cli.lose_output():
+            print('x', flush=True)
+
+    cli.run_command(command)
+    assert capsys.readouterr().err == ''
+
+
 def test_a_stream_that_can_be_written_gets_all():
     file = io.StringIO()
     stream = cli.LossyStream(file)
