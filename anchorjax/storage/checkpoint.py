@@ -10,7 +10,6 @@ import logging
 import os
 import pathlib
 import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +27,21 @@ from anchorjax.training import hosts
 # fail at once one is raised, and asyncio would print the others with their tracebacks.
 for _name in ('absl', 'asyncio'):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+_write_unraisable = sys.unraisablehook
+
+
+def _leave_out_closed_loops(error: Any) -> None:
+    """Writes what tensorstore's threads raise, but for those of a save that failed.
+
+    It closed its event loop, which they tell about writes that end later.
+    """
+    if str(error.exc_value) != 'Event loop is closed':
+        _write_unraisable(error)
+
+
+# Once and for all: put back after a save, it would be lost or stay with two at a time.
+sys.unraisablehook = _leave_out_closed_loops
 
 # The digests of the other files of a checkpoint; written last. Orbax restores altered
 # bytes silently, and an error of a library alone does not tell damage.
@@ -56,7 +70,6 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
     hosts.run_together(functools.partial(_make_folder, folder))
     try:
         with (
-            _mute_threads(),
             _open_by_number(folder) as nameless,
             _open_manager(nameless, keep) as manager,
         ):
@@ -250,23 +263,6 @@ def _open_by_number(folder: pathlib.Path) -> Iterator[pathlib.Path]:
         yield pathlib.Path(f'/proc/self/fd/{number}')
     finally:
         os.close(number)
-
-
-@contextlib.contextmanager
-def _mute_threads() -> Iterator[None]:
-    """Mutes Orbax's threads, whose errors are raised in this thread too.
-
-    After a failure they stay muted, because the callbacks of a failed save keep
-    printing until the process ends.
-    """
-
-    def ignore(_: Any) -> None:
-        pass
-
-    thread_hook, unraisable_hook = threading.excepthook, sys.unraisablehook
-    threading.excepthook = sys.unraisablehook = ignore
-    yield
-    threading.excepthook, sys.unraisablehook = thread_hook, unraisable_hook
 
 
 def _open_manager(folder: pathlib.Path, keep: int | None) -> ocp.CheckpointManager:

@@ -3,6 +3,8 @@
 import functools
 import pathlib
 import resource
+import sys
+import threading
 from collections.abc import Iterator
 
 import matplotlib
@@ -67,12 +69,14 @@ SAVES = [save_text, save_arrays, save_dataset, save_figure, save_checkpoint]
 
 @pytest.mark.parametrize('save', SAVES)
 def test_a_limit_of_files_is_as_a_full_disk(tmp_path, request, save):
-    """Another try may help, and what was there stays."""
+    """Another try may help, and what was there stays, the process's hooks too."""
     save(tmp_path / 'x', 10)
     before = tree_hash(tmp_path)
+    hooks = threading.excepthook, sys.unraisablehook
     request.getfixturevalue('small_files')
     with pytest.raises(StoreError, match='cannot write') as caught:
         save(tmp_path / 'x', 5_000)
+    assert (threading.excepthook, sys.unraisablehook) == hooks
     assert is_temporary(caught.value)
     require_line(caught.value, tmp_path)
     assert checkpoint.list_steps(tmp_path / 'x') == [10] * (save is save_checkpoint)
