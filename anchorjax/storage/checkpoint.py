@@ -7,7 +7,6 @@ of its own devices, and reads all.
 import contextlib
 import functools
 import logging
-import os
 import pathlib
 import sys
 from collections.abc import Iterator
@@ -70,7 +69,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
     hosts.run_together(functools.partial(_make_folder, folder))
     try:
         with (
-            _open_by_number(folder) as nameless,
+            files.open_by_number(folder) as nameless,
             _open_manager(nameless, keep) as manager,
         ):
             manager.save(step, args=args, force=True)
@@ -109,7 +108,7 @@ def _read_leaves(
 ) -> list[np.ndarray]:
     """The arrays of some (path, like) of a checkpoint, all at once."""
     opening, reading, arrays = {}, {}, []
-    with _open_by_number(path / 'tree') as store_path:
+    with files.open_by_number(path / 'tree') as store_path:
         for i, (leaf_path, like) in enumerate(leaves):
             if like.size:  # see `_leave_out_empty`
                 spec = _zarr_spec(store_path, leaf_path)
@@ -248,21 +247,6 @@ def _zarr_spec(store_path: pathlib.Path, leaf_path: tuple) -> dict:
         'path': f'{name}/',
     }
     return {'driver': 'zarr', 'kvstore': kvstore}
-
-
-@contextlib.contextmanager
-def _open_by_number(folder: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A path of a folder that is free of its name, while the block lasts.
-
-    Orbax takes a name for a pattern when it merges what its processes wrote: with [x]
-    in the path it finds nothing to merge, with * what another sweep writes, and below
-    /gs it looks for a bucket. Tensorstore takes a backslash for /.
-    """
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        yield pathlib.Path(f'/proc/self/fd/{number}')
-    finally:
-        os.close(number)
 
 
 def _open_manager(folder: pathlib.Path, keep: int | None) -> ocp.CheckpointManager:
