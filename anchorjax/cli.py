@@ -130,14 +130,14 @@ def _run(command: Callable[[], None]) -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser that raises UserError for bad flags.
+    """An argparse parser that raises UserError for bad flags, and for a part of one.
 
     --help shows the description as it is written: the docstring of the command.
     """
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault('formatter_class', argparse.RawDescriptionHelpFormatter)
-        super().__init__(**kwargs)
+        super().__init__(allow_abbrev=False, **kwargs)
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f'{message} (see --help)')
@@ -181,6 +181,9 @@ def parse_command_line(
         word = rest.pop(0)
         if not word.startswith('--config.'):
             hint = _suggest(word.partition('=')[0], parser, loaded)
+            if flags.overrides and not word.startswith('-'):
+                path, text = flags.overrides.popitem()
+                hint = f'several values have commas: --config.{path}={text},{word}'
             raise UserError(f'unknown argument {word!r}, {hint} (see --help)')
         path, equals, text = word.removeprefix('--config.').partition('=')
         if not equals:

@@ -87,6 +87,18 @@ def test_a_file_that_is_no_config_is_a_config_error(tmp_path, text, line):
     assert message.startswith(f'--config {path}: ') and line in message
 
 
+@pytest.mark.parametrize('preset', ['', 'laptop'])
+def test_a_folder_of_a_config_may_have_a_colon(tmp_path, preset):
+    path = tmp_path / 'a:b' / 'file.py'
+    path.parent.mkdir()
+    path.write_text(
+        'from anchorjax import config\n'
+        "def get_config(preset): return config.ConfigDict({'got': preset})"
+    )
+    spec = f'{path}:{preset}' if preset else path
+    assert config.load(spec).got == preset
+
+
 def test_unknown_names_have_a_hint():
     values = config.to_dict(experiment())
     with_typo = values | {'model': values['model'] | {'widht': 8}}
