@@ -35,7 +35,7 @@ def command() -> None:
 
 def run_figure(words: list[str]) -> None:
     """Lists the figures, or draws one; those of --figures come first."""
-    parser = cli.Parser(add_help=False, allow_abbrev=False)
+    parser = cli.Parser(add_help=False)
     parser.add_argument('--figures', type=cli.parse_folder)
     flags, words = parser.parse_known_args(words)
     own = figure.import_figures(flags.figures) if flags.figures else {}

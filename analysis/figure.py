@@ -25,6 +25,7 @@ that Python can import.
 """
 
 import argparse
+import functools
 import importlib.util
 import inspect
 import pathlib
@@ -36,6 +37,7 @@ from types import ModuleType
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import pandas as pd
+import xarray as xr
 
 from analysis import frame
 from analysis.drawing import style
@@ -51,7 +53,7 @@ from analysis.members.selection import rank_towards
 from analysis.names import name_axis, name_network, name_value
 from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
-from anchorjax.errors import UserError, nearest
+from anchorjax.errors import UserError, describe_cause, nearest
 from anchorjax.limits import check_value
 from anchorjax.storage.reader import Run, open_run
 
@@ -134,7 +136,10 @@ def import_figures(where: pathlib.Path) -> dict[str, ModuleType]:
         if spec is None or spec.loader is None:
             raise UserError(f'--figures {where}: {path.name} is no file of Python')
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except Exception as e:  # the file is Python and may raise anything
+            raise UserError(f'--figures {path}: {describe_cause(e)}') from e
         if _is_figure(module):
             _require_complete(module, path)
             figures[path.stem] = module
@@ -168,6 +173,40 @@ def _require_complete(module: ModuleType, path: pathlib.Path) -> None:
     missing = [name for name in needed if not hasattr(module, name)]
     if missing:
         raise UserError(f'--figures {path}: has no {", ".join(missing)}')
+    if not hasattr(module, 'command'):
+        _require_parameters(module.compute, path)
+        module.compute = _require_table(module.compute, path)
+
+
+def _require_parameters(compute: Callable, path: pathlib.Path) -> None:
+    """Raises UserError unless what a figure is about, and its flags, have types."""
+    try:
+        hints = typing.get_type_hints(compute)
+    except Exception as e:  # of an annotation that is text
+        line = f'--figures {path}: types of compute: {describe_cause(e)}'
+        raise UserError(line) from e
+    names = _list_parameters(compute)
+    where = f'--figures {path}: the parameter'
+    for name in names:
+        # An untyped `run` is the Run.
+        if name not in hints and name != 'run':
+            kind = 'Run, DataFrame or Member' if name == names[0] else 'that of a flag'
+            raise UserError(f'{where} {name!r} of compute has no type: {kind}')
+        if name in ('run', 'out', 'help') and name != names[0]:
+            raise UserError(f'{where} {name!r} of compute: every figure has this flag')
+
+
+def _require_table(compute: Callable, path: pathlib.Path) -> Callable:
+    @functools.wraps(compute)
+    def check(*args: Any, **options: Any) -> pd.DataFrame | xr.Dataset:
+        result = compute(*args, **options)
+        if not isinstance(result, pd.DataFrame | xr.Dataset):
+            kind = type(result).__name__
+            allowed = 'a DataFrame or a Dataset'
+            raise UserError(f'--figures {path}: compute gives {kind}, not {allowed}')
+        return result
+
+    return check
 
 
 def _list_files() -> dict[str, str]:
@@ -208,17 +247,22 @@ def _is_of_network(module: ModuleType) -> bool:
 
 def _find_subject(module: ModuleType) -> type:
     """The type of the first parameter of `compute`."""
-    parameter = next(iter(inspect.signature(module.compute).parameters.values()))
-    return parameter.annotation
+    hints = typing.get_type_hints(module.compute)
+    return hints.get(_list_parameters(module.compute)[0], Run)
+
+
+def _list_parameters(compute: Callable) -> list[str]:
+    """Their names, but that of **point."""
+    parameters = inspect.signature(compute).parameters.values()
+    return [part.name for part in parameters if part.kind is not part.VAR_KEYWORD]
 
 
 def list_flags(compute: Callable) -> list[Flag]:
     """The parameters after the first, but **point: Annotated[type, bounds, words]."""
     hints = typing.get_type_hints(compute, include_extras=True)
     flags = []
-    for parameter in list(inspect.signature(compute).parameters.values())[1:]:
-        if parameter.kind is parameter.VAR_KEYWORD:
-            continue
+    for name in _list_parameters(compute)[1:]:
+        parameter = inspect.signature(compute).parameters[name]
         hint = hints[parameter.name]
         is_described = typing.get_origin(hint) is Annotated
         parts = typing.get_args(hint) if is_described else (hint, '')

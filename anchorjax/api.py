@@ -14,9 +14,10 @@ import jax
 from jax.sharding import Mesh
 
 from anchorjax import config
-from anchorjax.errors import ConfigError, UserError
+from anchorjax.caching import forget_changed_files
+from anchorjax.errors import ConfigError, UserError, brief
 from anchorjax.experiment import Experiment
-from anchorjax.storage.manifest import describe_changed_code
+from anchorjax.storage.manifest import compare_programs, describe_changed_code
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder
 from anchorjax.sweeps import memory
@@ -32,6 +33,7 @@ from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.sweeps.signals import Preempted, catch_interrupt
 from anchorjax.training import hosts
 from anchorjax.training.devices import make_mesh, use_every_core
+from anchorjax.training.programs import digest_programs
 
 open = open_run
 
@@ -95,6 +97,7 @@ def train(
             'and what depends on the changed values was not; change the config, and '
             'resolve it again'
         )
+    forget_changed_files()
     # New objects of its task and model: what this process has compiled of a task whose
     # functions were edited since, in a notebook, is not found again.
     experiment = config.from_dict(config.to_dict(experiment))
@@ -169,6 +172,10 @@ def _warn_of_code(finished: SweepFolder, warn: Warn) -> None:
     last = finished.environments[-1]
     ours = dataclasses.replace(last, code=digest_code(finished.experiment))
     changed = describe_changed_code(last, ours)
+    if not changed:
+        programs = digest_programs(finished.experiment)
+        others, _ = compare_programs(finished.environments, programs)
+        changed = brief(', '.join(f'another {name}' for name in others))
     if changed:
         warn(
             f'{finished.workdir} was trained with other code: '

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import io
 import math
 import os
 import pathlib
@@ -60,7 +61,8 @@ class LossyStream:
         try:
             use()
         except OSError:  # its reader has ended, or its disk is full
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            with contextlib.suppress(OSError, AttributeError):  # it has no number
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -94,8 +96,8 @@ def run_command(command: Callable[[], None]) -> None:
     may be γ where the terminal knows ASCII alone: '\\u03b3' then.
     """
     _open_closed_streams()
-    stdout: Any = sys.stdout
-    stdout.reconfigure(errors='backslashreplace')
+    if isinstance(sys.stdout, io.TextIOWrapper):  # not the stream of a notebook
+        sys.stdout.reconfigure(errors='backslashreplace')
     with contextlib.redirect_stderr(LossyStream(sys.stderr)):
         _run(command)
 
@@ -128,14 +130,14 @@ def _run(command: Callable[[], None]) -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser that raises UserError for bad flags.
+    """An argparse parser that raises UserError for bad flags, and for a part of one.
 
     --help shows the description as it is written: the docstring of the command.
     """
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault('formatter_class', argparse.RawDescriptionHelpFormatter)
-        super().__init__(**kwargs)
+        super().__init__(allow_abbrev=False, **kwargs)
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f'{message} (see --help)')
@@ -179,6 +181,9 @@ def parse_command_line(
         word = rest.pop(0)
         if not word.startswith('--config.'):
             hint = _suggest(word.partition('=')[0], parser, loaded)
+            if flags.overrides and not word.startswith('-'):
+                path, text = flags.overrides.popitem()
+                hint = f'several values have commas: --config.{path}={text},{word}'
             raise UserError(f'unknown argument {word!r}, {hint} (see --help)')
         path, equals, text = word.removeprefix('--config.').partition('=')
         if not equals:

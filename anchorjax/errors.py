@@ -17,6 +17,11 @@ _TEMPORARY_ERRNOS = (
     errno.ESTALE,
     errno.EIO,
     errno.ETIMEDOUT,
+    # Its locks, or the memory and files that this process may have.
+    errno.ENOLCK,
+    errno.ENOMEM,
+    errno.EMFILE,
+    errno.ENFILE,
 )
 
 

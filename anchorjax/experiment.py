@@ -5,6 +5,7 @@ this file knows none of them by name. `config.resolve` builds an Experiment from
 """
 
 import dataclasses
+import functools
 from typing import Annotated, Literal
 
 from anchorjax.errors import require
@@ -164,6 +165,14 @@ class Experiment:
     def cohorts(self) -> tuple[Cohort, ...]:
         """The members of the sweep, grouped by compiled program."""
         return expand_cohorts(dataclasses.asdict(self.grid), self.static_axes)
+
+    @functools.cached_property
+    def of_cohorts(self) -> dict[str, 'Experiment']:
+        """The experiment of every cohort by its name.
+
+        Made once, so that what is cached by its task and its model is found again.
+        """
+        return {cohort.name: self.for_cohort(cohort) for cohort in self.cohorts()}
 
     @property
     def is_resolved(self) -> bool:

@@ -90,6 +90,33 @@ def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> No
             temporary.unlink()
 
 
+@contextlib.contextmanager
+def open_by_number(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A path of a folder that is free of its name, while the block lasts.
+
+    Orbax takes a name for a pattern when it merges what its processes wrote: with [x]
+    in the path it finds nothing to merge, with * what another sweep writes, and below
+    /gs it looks for a bucket. Tensorstore and netCDF take a backslash for /.
+    """
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        yield pathlib.Path(f'/proc/self/fd/{number}')
+    finally:
+        os.close(number)
+
+
+def write_dataset(path: pathlib.Path, dataset: Any, **options: Any) -> None:
+    """Writes a Dataset of xarray as netCDF; errors as `write_atomic`."""
+
+    def write(temporary: pathlib.Path) -> None:
+        if '\\' not in str(temporary.parent):
+            return dataset.to_netcdf(temporary, **options)
+        with open_by_number(temporary.parent) as nameless:
+            dataset.to_netcdf(nameless / temporary.name, **options)
+
+    write_atomic(path, write)
+
+
 def write_text(path: pathlib.Path, text: str) -> None:
     """Writes a text file in UTF-8; errors as `write_atomic`."""
     write_atomic(path, lambda temporary: temporary.write_text(text, 'utf-8'))

@@ -9,6 +9,7 @@ inside `pin`, which leaves the process's own settings as they are.
 import contextlib
 import os
 from collections.abc import Iterator
+from importlib.metadata import version
 
 import jax
 
@@ -29,6 +30,8 @@ _RECORDED = (
 _VARIABLES = ('LIBTPU_INIT_ARGS', 'NVIDIA_TF32_OVERRIDE')  # of other libraries
 # XLA flags that change no bit by themselves: the number of devices is recorded anyway.
 _IGNORED_FLAGS = ('--xla_force_host_platform_device_count',)
+
+_LIBRARIES = ('jax', 'jaxlib', 'flax', 'optax', 'numpy')  # that decide bits
 
 DEFAULT_PRECISION = 'float32'  # of products: not the faster one of an accelerator
 
@@ -57,6 +60,11 @@ def pin(precision: str = DEFAULT_PRECISION) -> Iterator[None]:
         jax.debug_infs(False),
     ):
         yield
+
+
+def read_versions() -> dict[str, str]:
+    """The versions of the libraries that decide what is computed."""
+    return {library: version(library) for library in _LIBRARIES}
 
 
 def read_flags() -> dict[str, str | int | float | bool | None]:

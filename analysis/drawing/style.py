@@ -164,7 +164,7 @@ def write_figure(
         numbers = path.with_name(f'{path.name}.nc')
         floats = [name for name, values in result.items() if values.dtype.kind == 'f']
         encoding = {name: {'dtype': 'float32'} for name in floats}
-        files.write_atomic(numbers, partial(result.to_netcdf, encoding=encoding))
+        files.write_dataset(numbers, result, encoding=encoding)
     return [*write_pictures(result, draw, layout, path, kinds), numbers]
 
 

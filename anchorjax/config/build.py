@@ -6,6 +6,7 @@ from typing import Any
 import ml_collections
 import numpy as np
 
+from anchorjax.caching import forget_changed_files
 from anchorjax.config import consistency, schema
 from anchorjax.config.registry import find_class
 from anchorjax.errors import ConfigError, nearest, require
@@ -49,6 +50,7 @@ def resolve(config: ml_collections.ConfigDict) -> Experiment:
     Raises:
       ConfigError: the line names a field, its value and what is allowed.
     """
+    forget_changed_files()
     return from_dict(config.to_dict())
 
 

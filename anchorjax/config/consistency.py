@@ -7,13 +7,11 @@ from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.experiment import Experiment
 from anchorjax.grid import TRACED_AXES, WINDOWS, short_name
 from anchorjax.limits import are_distinct, declared_fields
+from anchorjax.tasks.columns import list_names
 
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
 _NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
 _NAME_RULE = 'at most 100 of A-Z a-z 0-9 _ . , = + -, the first a letter, digit or _'
-
-# Beside the axes; see `training.curves`.
-_DIMS_OF_RESULTS = ('step', 'eval_set', 'mapping', 'group', 'offset')
 
 
 def check_name(name: Any) -> None:
@@ -47,7 +45,7 @@ def check_static_axes(experiment: Experiment) -> None:
         allowed = 'a tuple of at least one value'
         require(is_filled, f'static_axes[{i}] ({path})', values, allowed)
     names = [short_name(path) for path, _ in static_axes]
-    names += (*TRACED_AXES, WINDOWS, *_DIMS_OF_RESULTS)
+    names += (*TRACED_AXES, WINDOWS)
     for name in names:
         allowed = 'the name of one axis; two are called so'
         require(names.count(name) == 1, 'static_axes', name, allowed)
@@ -67,7 +65,13 @@ def check_experiment(experiment: Experiment) -> None:
     """Raises ConfigError if the sweep or one of its cohorts cannot be trained."""
     check_name(experiment.name)
     for cohort in experiment.cohorts():
-        _check_groups(experiment.for_cohort(cohort))
+        of_cohort = experiment.for_cohort(cohort)
+        _check_groups(of_cohort)
+        names = list_names(of_cohort.task.make())
+        for path, _ in experiment.static_axes:
+            allowed = 'none that results.nc or members.csv has of its own'
+            name = short_name(path)
+            require(name not in names, 'static_axes: the name', name, allowed)
     for path, values in experiment.static_axes:
         require(
             are_distinct(values),

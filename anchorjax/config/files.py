@@ -23,7 +23,8 @@ def load(spec: str | pathlib.Path) -> ml_collections.ConfigDict:
         the file.
     """
     spec = str(spec)
-    name, _, preset = spec.partition(':')
+    stem, has_preset, preset = spec.partition('.py:')  # a folder may have a colon
+    name = f'{stem}.py' if has_preset else spec
     path = pathlib.Path(name).absolute()  # as tracebacks name it
     if path.suffix != '.py' or not path.is_file():
         shown = spec or "''"

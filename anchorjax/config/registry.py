@@ -82,8 +82,10 @@ def enter_class(group: str, name: str, origin: str, run: pathlib.Path) -> None:
     # Files of one name are taken for one: folders may be mounted elsewhere.
     if known.rpartition('/')[2] != origin.rpartition('/')[2]:
         raise ConfigError(
-            f'{group} {name!r} is from {origin} in this run, and from {known} in this '
-            'process; give one of them another name'
+            f'{group} {name!r} is from {origin} in this run, and from '
+            f'{known or "a notebook or a script"} in this process: if its file was '
+            'renamed, or is reached by a link, give it by its former name; if they are '
+            'two, give one of them another name'
         )
 
 

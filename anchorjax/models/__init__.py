@@ -9,12 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import linen as nn
 from jax.typing import DTypeLike
 
 from anchorjax import numerics
 from anchorjax.caching import cache
-from anchorjax.errors import require
+from anchorjax.errors import UserError, require
 
 # {name: 'MODULE:CLASS' of its config}, imported when a config names it; or the class.
 MODELS: dict[str, 'str | type[ModelConfig]'] = {
@@ -137,6 +138,22 @@ def abstract_params(config: ModelConfig, vocab: int) -> Any:
         return draw_params(config, vocab, 0.0, jax.random.key(0))
 
     return jax.eval_shape(init)
+
+
+def as_parameter(array: np.ndarray, name: str) -> np.ndarray:
+    """An array of a file as float32.
+
+    Raises:
+      UserError: it is of another kind (quantized weights are integers), or not finite.
+    """
+    kind = array.dtype.name
+    if not jnp.issubdtype(array.dtype, jnp.floating):
+        raise UserError(f'{name} is {kind}: must be of a floating type')
+    with np.errstate(over='ignore'):
+        parameter = np.asarray(array, np.float32)
+    if not np.isfinite(parameter).all():
+        raise UserError(f'{name} has numbers that are not finite in float32')
+    return parameter
 
 
 def mask_decay(config: ModelConfig, params: Any) -> Any:

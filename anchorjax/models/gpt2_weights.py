@@ -23,6 +23,7 @@ from anchorjax.errors import (
 )
 from anchorjax.files import read_json, report_in_one_line, write_atomic, write_json
 from anchorjax.hashing import digest_file
+from anchorjax.models import as_parameter
 
 State = Mapping[str, np.ndarray]  # arrays by Hugging Face's names
 
@@ -202,17 +203,17 @@ def from_hugging_face(state: State, depth: int) -> dict[str, Any]:
     """Our parameters, float32, of their state.
 
     Raises:
-      UserError: a name is missing or unexpected, or the head is not tied to the
-        embedding.
+      UserError: a name is missing or unexpected, the head is not tied to the
+        embedding, or as `models.as_parameter`.
     """
     state = _strip(state)
     whole, fused = _name_whole(depth), _name_fused(depth)
     require_names(state, [*whole.values(), *fused.values()])
     flat = {}
     for ours, theirs in whole.items():
-        flat[ours] = np.asarray(state[theirs], np.float32)
+        flat[ours] = as_parameter(state[theirs], theirs)
     for ours, theirs in fused.items():
-        parts = np.array_split(np.asarray(state[theirs], np.float32), 3, axis=-1)
+        parts = np.array_split(as_parameter(state[theirs], theirs), 3, axis=-1)
         for name, part in zip(ours, parts, strict=True):
             flat[name] = np.ascontiguousarray(part)
     return unflatten_dict(flat, sep='/')

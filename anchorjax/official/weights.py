@@ -103,8 +103,9 @@ def from_state_dict(
     _check_shapes(state, abstract)
     leaves = {}
     for name in abstract:
-        array = state[to_official_name(name)]
-        leaves[name] = convert_layout(name, array.astype(np.float32))
+        official_name = to_official_name(name)
+        array = models.as_parameter(state[official_name], official_name)
+        leaves[name] = convert_layout(name, array)
     return OfficialModel(config, vocab, unflatten_dict(leaves, sep='/'))
 
 

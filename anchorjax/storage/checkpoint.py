@@ -7,10 +7,8 @@ of its own devices, and reads all.
 import contextlib
 import functools
 import logging
-import os
 import pathlib
 import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +26,21 @@ from anchorjax.training import hosts
 # fail at once one is raised, and asyncio would print the others with their tracebacks.
 for _name in ('absl', 'asyncio'):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+_write_unraisable = sys.unraisablehook
+
+
+def _leave_out_closed_loops(error: Any) -> None:
+    """Writes what tensorstore's threads raise, but for those of a save that failed.
+
+    It closed its event loop, which they tell about writes that end later.
+    """
+    if str(error.exc_value) != 'Event loop is closed':
+        _write_unraisable(error)
+
+
+# Once and for all: put back after a save, it would be lost or stay with two at a time.
+sys.unraisablehook = _leave_out_closed_loops
 
 # The digests of the other files of a checkpoint; written last. Orbax restores altered
 # bytes silently, and an error of a library alone does not tell damage.
@@ -56,8 +69,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
     hosts.run_together(functools.partial(_make_folder, folder))
     try:
         with (
-            _mute_threads(),
-            _open_by_number(folder) as nameless,
+            files.open_by_number(folder) as nameless,
             _open_manager(nameless, keep) as manager,
         ):
             manager.save(step, args=args, force=True)
@@ -96,7 +108,7 @@ def _read_leaves(
 ) -> list[np.ndarray]:
     """The arrays of some (path, like) of a checkpoint, all at once."""
     opening, reading, arrays = {}, {}, []
-    with _open_by_number(path / 'tree') as store_path:
+    with files.open_by_number(path / 'tree') as store_path:
         for i, (leaf_path, like) in enumerate(leaves):
             if like.size:  # see `_leave_out_empty`
                 spec = _zarr_spec(store_path, leaf_path)
@@ -129,10 +141,11 @@ def _make_place(folder: pathlib.Path, step: int) -> None:
 
 
 def _complete(path: pathlib.Path, stored: Any) -> None:
-    """Marks a checkpoint complete, once its smallest array could be read from it."""
+    """Marks a checkpoint complete, once its arrays could be opened and one be read."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(stored)
     smallest = min(leaves, key=lambda leaf: leaf[1].size)
     try:
+        _read_leaves(path, leaves, slice(0, 0))
         _read_leaves(path, [smallest], slice(None))
     except Exception as e:  # tensorstore raises many kinds
         line = f'checkpoint {path} cannot be read back: {describe_cause(e)}'
@@ -234,38 +247,6 @@ def _zarr_spec(store_path: pathlib.Path, leaf_path: tuple) -> dict:
         'path': f'{name}/',
     }
     return {'driver': 'zarr', 'kvstore': kvstore}
-
-
-@contextlib.contextmanager
-def _open_by_number(folder: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A path of a folder that is free of its name, while the block lasts.
-
-    Orbax takes a name for a pattern when it merges what its processes wrote: with [x]
-    in the path it finds nothing to merge, with * what another sweep writes, and below
-    /gs it looks for a bucket. Tensorstore takes a backslash for /.
-    """
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        yield pathlib.Path(f'/proc/self/fd/{number}')
-    finally:
-        os.close(number)
-
-
-@contextlib.contextmanager
-def _mute_threads() -> Iterator[None]:
-    """Mutes Orbax's threads, whose errors are raised in this thread too.
-
-    After a failure they stay muted, because the callbacks of a failed save keep
-    printing until the process ends.
-    """
-
-    def ignore(_: Any) -> None:
-        pass
-
-    thread_hook, unraisable_hook = threading.excepthook, sys.unraisablehook
-    threading.excepthook = sys.unraisablehook = ignore
-    yield
-    threading.excepthook, sys.unraisablehook = thread_hook, unraisable_hook
 
 
 def _open_manager(folder: pathlib.Path, keep: int | None) -> ocp.CheckpointManager:

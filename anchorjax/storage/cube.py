@@ -12,8 +12,8 @@ from anchorjax.errors import StoreError
 from anchorjax.grid import axis_label
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
 from anchorjax.tasks import Task
+from anchorjax.tasks.columns import RECORD_DIMS
 from anchorjax.training.curves import (
-    RECORD_DIMS,
     curve_coordinates,
     empty_record,
     record_shapes,
@@ -46,9 +46,7 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     folder.require_there()
     experiment = folder.experiment
     axes = experiment.axes
-    tasks = {}
-    for cohort in experiment.cohorts():
-        tasks[cohort.name] = folder.cohorts[cohort.name].task.make()
+    tasks = {name: part.task.make() for name, part in experiment.of_cohorts.items()}
     labels = join_labels(map(curve_coordinates, tasks.values()))
     parts = []
     for chunk in folder.chunks:

@@ -10,11 +10,12 @@ import pathlib
 import re
 import subprocess
 import time
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import jax
 
-from anchorjax import config, files
+from anchorjax import config, files, numerics
 from anchorjax.errors import ConfigError, CorruptFileError, StoreError, brief
 from anchorjax.hashing import digest_json
 from anchorjax.storage import locks
@@ -48,6 +49,9 @@ class Environment:
     data: dict[str, str] = dataclasses.field(default_factory=dict)
     # {path: digest} of the sources of tasks, models and training
     code: dict[str, str] = dataclasses.field(default_factory=dict)
+    # {'task of cohort NAME': digest} of the programs of own tasks and models; {} before
+    # they were recorded
+    programs: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def chunk_size(self) -> int:
@@ -97,10 +101,11 @@ def begin_or_resume(
         if environment in known:
             return
         if known and not allow_change:
-            # Code that was edited before anything was trained with it mixes nothing.
+            # What was edited before anything was trained with it mixes nothing.
             difference = _find_difference(known[-1], environment)
-            is_code = difference is not None and difference[0].startswith('code.')
-            if _has_begun(workdir) or not is_code:
+            may_change = ('code.', 'programs.')
+            is_edit = difference is not None and difference[0].startswith(may_change)
+            if _has_begun(workdir) or not is_edit:
                 refuse_environment(workdir, known[-1], environment)
         entries = (*manifest.environments, _new_entry(environment))
         _write(workdir, manifest._replace(environments=entries))
@@ -176,6 +181,13 @@ def refuse_environment(
             f'{describe_changed_code(theirs, ours)}; use another --workdir, or delete '
             f'this one to begin anew; {allow} mixes both codes (recorded)'
         )
+    if field.startswith('programs.'):
+        raise StoreError(
+            f'{where} was last trained with another {field.removeprefix("programs.")}: '
+            'its sources are the same, but not what it computes; put back what it '
+            'reads (a file, a variable), or use another --workdir; '
+            f'{allow} mixes both (recorded)'
+        )
     differs = brief(f'{field} = {theirs_value!r}, this process has {ours_value!r}')
     raise StoreError(
         f'{where} was last trained with {differs}; use another --workdir, or {allow} '
@@ -196,17 +208,52 @@ def describe_changed_code(theirs: Environment | None, ours: Environment) -> str:
     return brief(f'{named} and {len(paths) - _MOST_FILES} more files')
 
 
+def compare_programs(
+    environments: Iterable[Environment], programs: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """(those that no member was trained with, those of which that cannot be told).
+
+    The same libraries, settings and kind of device alone give a program the same text.
+    """
+
+    def list_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in flags.items() if name.startswith('jax')}
+
+    settings, versions = list_settings(numerics.read_flags()), numerics.read_versions()
+    ours = (versions, jax.default_backend(), settings)
+    comparable = []
+    for theirs in environments:
+        settings = list_settings(theirs.flags)
+        if (theirs.versions, theirs.platform, settings) == ours:
+            comparable.append(theirs.programs)
+    changed, unknown = [], []
+    for name, digest in programs.items():
+        known = [program[name] for program in comparable if name in program]
+        if not known:
+            unknown.append(name)
+        elif digest not in known:
+            changed.append(name)
+    return changed, unknown
+
+
 def _find_difference(
     theirs: Environment | None, ours: Environment
 ) -> tuple[str, Any, Any] | None:
-    """Where two environments first differ; another machine or version before the code.
+    """Where two environments first differ: machine and versions, code, programs.
 
-    See `_first_difference`; a field of the code is 'code.anchorjax/grid.py'.
+    Each of these may be why the next ones differ. See `_first_difference`; a field of
+    the code is 'code.anchorjax/grid.py'.
     """
     known = dataclasses.asdict(theirs) if theirs else {}
     own = dataclasses.asdict(ours)
-    codes = {'code': known.pop('code', {})}, {'code': own.pop('code')}
-    return _first_difference(known, own) or _first_difference(*codes)
+    last = []
+    for group in ('code', 'programs'):
+        last.append(({group: known.pop(group, {})}, {group: own.pop(group)}))
+    for pair in ((known, own), *last):
+        difference = _first_difference(*pair)
+        if difference is not None:
+            return difference
+    return None
 
 
 def _has_begun(workdir: pathlib.Path) -> bool:

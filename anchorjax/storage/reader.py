@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import functools
 import pathlib
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,13 +18,17 @@ import pandas as pd
 import xarray as xr
 
 from anchorjax import config, models
-from anchorjax.errors import StoreError, UserError
+from anchorjax.caching import forget_changed_files
+from anchorjax.errors import StoreError, UserError, brief, describe_cause
 from anchorjax.grid import Cohort, axis_label, find_indices, locate, short_name
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
+from anchorjax.storage.manifest import compare_programs
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
 from anchorjax.tasks import digest_data
+from anchorjax.tasks.columns import COLUMNS
 from anchorjax.training.members import abstract_members
+from anchorjax.training.programs import digest_programs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,7 +98,7 @@ class Run:
             step = steps[-1]
         if step not in steps:
             raise StoreError(_explain_missing(chunk, step, self.experiment))
-        experiment = self.folder.cohorts[cohort]
+        experiment = self.experiment.of_cohorts[cohort]
         abstract = models.abstract_params(experiment.model, experiment.task.vocab)
         saved = abstract_members(abstract, self.folder.chunk_size)
         return chunk.load_member(int(step), lane, saved)  # 40.0 is the step 40
@@ -138,12 +143,41 @@ class Run:
 
         A file that is not there is missed by whatever reads it: weights need none.
         """
-        for experiment in self.folder.cohorts.values():
+        for experiment in self.experiment.of_cohorts.values():
             digests = {}
             with contextlib.suppress(UserError):
                 digests = digest_data(experiment.task)
             self.require_same_files(digests)
-        return self.folder.cohorts
+        self._require_same_programs()
+        return self.experiment.of_cohorts
+
+    def _require_same_programs(self) -> None:
+        """Raises UserError if an own task draws other examples now; says what else.
+
+        A model may have been edited to show more of what it computes.
+        """
+        workdir = self.folder.workdir
+        try:
+            programs = digest_programs(self.experiment)
+        except Exception as e:  # of the user's code, as for a file that is not there
+            line = f'{workdir}: cannot compare its task and model: {describe_cause(e)}'
+            print(line, file=sys.stderr)
+            return
+        changed, unknown = compare_programs(self.folder.environments, programs)
+        for name in changed:
+            line = (
+                f'{workdir}: the {name} computes something else than when the run was '
+                'trained: its source, or what it reads (a file, a variable), changed'
+            )
+            if name.startswith('task'):
+                raise UserError(f'{line}; put that back')
+            print(f'warning: {line}', file=sys.stderr)
+        if unknown:
+            line = (
+                f'{workdir}: cannot tell whether {brief(", ".join(unknown))} computes '
+                'the same as when it was trained, with another JAX or elsewhere'
+            )
+            print(line, file=sys.stderr)
 
     def labels(self, **point: Any) -> dict[str, Any]:
         """The labels of a point, to select from `results` and `curves`.
@@ -189,21 +223,13 @@ def _explain_missing(
 
 def open_run(workdir: str | pathlib.Path) -> Run:
     """The sweep in a folder, finished or not, to read; StoreError if there is none."""
+    forget_changed_files()
     return Run(read_folder(workdir))
 
 
 def _tabulate_members(run: Run) -> pd.DataFrame:
     results = run.results.drop_vars('step')
-    columns = [
-        'diverged',
-        'trained',
-        'converged',
-        'environment',
-        'environments',
-        'train_loss',
-        'fit_loss',
-        'grad_norm',
-    ]
+    columns = [*COLUMNS]
     if 'steps_taken' in results:
         columns.append('steps_taken')
     table = results[columns].to_dataframe(dim_order=[*run.experiment.axes])
@@ -237,7 +263,7 @@ def _add_own_columns(
     for cohort in run.experiment.cohorts():
         members = table.iloc[first : first + cohort.size]
         first += cohort.size
-        describe = run.folder.cohorts[cohort.name].task.make().describe_members
+        describe = run.experiment.of_cohorts[cohort.name].task.make().describe_members
         if describe is not None:
             labels = {}
             for path, value in cohort.static:

@@ -66,17 +66,6 @@ class SweepFolder:
                 chunks.append(Chunk(cohort, index, folder, num_members))
         return tuple(chunks)
 
-    @functools.cached_property
-    def cohorts(self) -> dict[str, config.Experiment]:
-        """The experiment of every cohort by its name.
-
-        Made once, so that what is cached by its task and its model is found again.
-        """
-        experiments = {}
-        for cohort in self.experiment.cohorts():
-            experiments[cohort.name] = self.experiment.for_cohort(cohort)
-        return experiments
-
     def log_rows(self, chunk: Chunk, step: int, columns: dict[str, Any]) -> None:
         """Adds a line to metrics.jsonl for each member of a chunk, null for NaN.
 

@@ -4,25 +4,35 @@ JAX would train something else without a word: it broadcasts weights [B], clamps
 beyond the vocabulary, and takes the label -1 for the last token.
 """
 
-import hashlib
+import io
 from typing import Annotated, Any
 
 import flax.errors
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
+from jax.tree_util import keystr
 from jax.typing import ArrayLike
 
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.errors import ConfigError, describe_cause, require
 from anchorjax.experiment import Experiment
-from anchorjax.grid import DATA, INIT, random_key
+from anchorjax.grid import DATA, random_key
 from anchorjax.limits import at_least, at_most, check_value
-from anchorjax.models import Activations, ModelConfig, draw_params
+from anchorjax.models import Activations, ModelConfig
 from anchorjax.tasks import Batch, EvalSets, Task, TaskConfig
+from anchorjax.tasks.columns import list_columns
+from anchorjax.training.programs import (
+    count_examples,
+    digest_model,
+    digest_program,
+    digest_task,
+    lower_model,
+    lower_task,
+)
 
-_MOST_TOKENS = 2**18  # of the training examples that are looked at
 # Data of a task are looked at once: fast code would take longer to make than to run.
 _COMPILER: dict[str, Any] = {'xla_backend_optimization_level': 0}
 # Of examples: they are numbered in int32.
@@ -40,12 +50,13 @@ def require_trainable(experiment: Experiment) -> None:
     Of every task the eval sets of one seed and up to 2^18 tokens of its training
     examples are computed; of a model, shapes and types alone.
     """
-    of_cohorts = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
+    of_cohorts = experiment.of_cohorts.values()
     seed = experiment.grid.seed[0]
     for task in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
         _check_task(task, seed)
     for of_cohort in of_cohorts:
         _check_model(of_cohort.model, of_cohort.task, of_cohort.train.batch_size)
+    _check_texts(experiment)
 
 
 @numerics.pin()
@@ -54,8 +65,21 @@ def require_model(experiment: Experiment) -> None:
 
     It is asked before a plan, which looks into models.
     """
-    first = experiment.for_cohort(experiment.cohorts()[0])
+    first, *_ = experiment.of_cohorts.values()
     _check_model(first.model, first.task, first.train.batch_size)
+
+
+def _check_texts(experiment: Experiment) -> None:
+    """Raises ConfigError for texts along an axis that tables do not tell apart."""
+    for path, values in experiment.static_axes:
+        texts = [value for value in values if isinstance(value, str)]
+        written = io.StringIO(pd.DataFrame({'text': texts}).to_csv(index=False))
+        read = pd.read_csv(written).text if texts else pd.Series(dtype=object)
+        missing = [text for text, gone in zip(texts, read.isna(), strict=True) if gone]
+        allowed = 'without texts that tables take for a missing value'
+        require(not missing, f'static_axes ({path})', (*missing,), allowed)
+        allowed = 'distinct in tables, which read texts as numbers'
+        require(read.is_unique, f'static_axes ({path})', values, allowed)
 
 
 @cache()
@@ -68,27 +92,16 @@ def _check_task(config: TaskConfig, seed: int) -> None:
         require(
             stated == known, f'Task.{field}', stated, f'that of its config, {known}'
         )
-    size = min(task.num_train, max(1, _MOST_TOKENS // task.seq_len))
-    number_B = np.linspace(0, task.num_train - 1, size).astype(np.int32)
-    key = random_key(seed, DATA)
-
-    def lower() -> jax.stages.Lowered:
-        made = config.make()
-
-        def draw(key: jax.Array, number_B: jax.Array) -> tuple[Batch, EvalSets]:
-            data = made.make_data(key)
-            return made.batch(data, number_B), made.eval_sets(data)
-
-        return jax.jit(draw).lower(key, number_B)
-
-    lowered = lower()
+    size = count_examples(config)
+    lowered = lower_task(config)
     batch, eval_sets = lowered.out_info
     _check_batch_shapes(task, batch, size)
     _check_eval_set_shapes(task, eval_sets)
-    is_same = _digest(lowered) == _digest(lower())
+    is_same = digest_program(lowered) == digest_task(config)
     require(is_same, 'task.name', config.name, _DRAWN_ELSEWHERE)
     compiled = lowered.compile(compiler_options=_COMPILER)
-    batch, eval_sets = jax.device_get(compiled(key, number_B))
+    number_B = np.linspace(0, task.num_train - 1, size).astype(np.int32)
+    batch, eval_sets = jax.device_get(compiled(random_key(seed, DATA), number_B))
     _check_batch(task, batch)
     _check_eval_sets(task, eval_sets)
     _check_roles(task, batch.tokens_BT)
@@ -101,6 +114,10 @@ def _check_names(task: Task) -> None:
     for field in ('eval_set_names', 'mapping_names'):
         require(len(getattr(task, field)) > 0, f'Task.{field}', (), 'at least one')
     eval_sets, mappings = task.eval_set_names, task.mapping_names
+    columns = list_columns(task)
+    twice = [name for name in columns if columns.count(name) > 1]
+    allowed = f'such that with the mappings {mappings} no two columns are {twice[:1]}'
+    require(not twice, 'Task.eval_set_names', eval_sets, allowed)
     is_known = task.trained_mapping in mappings
     allowed = f'one of {mappings}'
     require(is_known, 'Task.trained_mapping', task.trained_mapping, allowed)
@@ -223,29 +240,22 @@ def _check_weights(name: str, weights: ArrayLike | None) -> None:
 @cache()
 def _check_model(model: ModelConfig, config: TaskConfig, size: int) -> None:
     task = config.make()
-    tokens_BT = jax.ShapeDtypeStruct((size, task.seq_len), jnp.int32)
-    gamma = jax.ShapeDtypeStruct((), jnp.float32)
-    key = jax.eval_shape(lambda: random_key(0, INIT))
-
-    def lower() -> jax.stages.Lowered:
-        def answer(gamma: jax.Array, key: jax.Array, tokens_BT: jax.Array) -> Any:
-            params = draw_params(model, task.vocab, gamma, key)
-            module = model.module(task.vocab, gamma=0.0)
-            return params, module.apply({'params': params}, tokens_BT, task.last_only)
-
-        return jax.jit(answer).lower(gamma, key, tokens_BT)
-
     try:
-        lowered = lower()
-        is_same = _digest(lowered) == _digest(lower())
+        lowered = lower_model(model, config, size)
+        is_same = digest_program(lowered) == digest_model(model, config, size)
     except flax.errors.FlaxError as e:
         raise ConfigError(
             f'model.name = {model.name!r}: must be a module of parameters alone, '
             f'without dropout and other collections ({describe_cause(e)})'
         ) from e
     params, activations = lowered.out_info
-    for path, leaf in jax.tree_util.tree_leaves_with_path(params):
-        field = f'parameter {jax.tree_util.keystr(path, simple=True, separator="/")}'
+    leaves = jax.tree_util.tree_leaves_with_path(params)
+    # Under which they are saved.
+    names = [keystr(path, simple=True, separator='.') for path, _ in leaves]
+    for path, leaf in leaves:
+        field = f'parameter {keystr(path, simple=True, separator="/")}'
+        name = keystr(path, simple=True, separator='.')
+        require(names.count(name) == 1, field, name, 'the name of one parameter alone')
         is_float32 = leaf.dtype == jnp.float32
         require(is_float32, f'{field}.dtype', leaf.dtype.name, 'float32')
     is_whole = isinstance(activations, Activations)
@@ -257,8 +267,3 @@ def _check_model(model: ModelConfig, config: TaskConfig, size: int) -> None:
     is_float32 = logits.dtype == jnp.float32
     require(is_float32, 'logits.dtype', logits.dtype.name, 'float32')
     require(is_same, 'model.name', model.name, _DRAWN_ELSEWHERE)
-
-
-def _digest(lowered: jax.stages.Lowered) -> str:
-    """The SHA-256 of a program with its constants."""
-    return hashlib.sha256(lowered.as_text().encode()).hexdigest()

@@ -114,5 +114,4 @@ def step_bytes(experiment: Experiment) -> int:
 
 def find_largest(experiment: Experiment) -> Experiment:
     """The experiment of the cohort whose step needs the most memory, as estimated."""
-    experiments = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
-    return max(experiments, key=step_bytes)
+    return max(experiment.of_cohorts.values(), key=step_bytes)

@@ -3,7 +3,6 @@
 import dataclasses
 import platform
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from jax.sharding import Mesh
 
@@ -14,8 +13,7 @@ from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
 from anchorjax.tasks import digest_data
 from anchorjax.training.devices import cpu_fingerprint
-
-_LIBRARIES = ('jax', 'jaxlib', 'flax', 'optax', 'numpy')
+from anchorjax.training.programs import digest_programs
 
 
 def describe_environment(
@@ -45,7 +43,7 @@ def describe_environment(
         batch_devices=mesh.shape['batch'],
         platform=device.platform,
         precision=experiment.train.precision,
-        versions={library: version(library) for library in _LIBRARIES},
+        versions=numerics.read_versions(),
         hardware=hardware,
         flags=numerics.read_flags(),
         code=digest_code(experiment),
@@ -61,29 +59,35 @@ def describe_environment(
 
 
 def add_data(environment: Environment, experiment: Experiment) -> Environment:
-    """The environment with the digests of the files that members are made from.
+    """The environment with the digests of what members are made from.
 
-    They are the data of tasks, and the weights that models start from.
+    They are the data of tasks, the weights that models start from, and the programs of
+    own tasks and models.
 
     Raises:
       UserError: a file cannot be read.
     """
-    of_cohorts = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
+    of_cohorts = experiment.of_cohorts.values()
     digests = {}
     for config in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
         digests |= digest_data(config)
     for model in dict.fromkeys(of_cohort.model for of_cohort in of_cohorts):
         digests |= model.digest_start()
-    return dataclasses.replace(environment, data=digests)
+    programs = digest_programs(experiment)
+    return dataclasses.replace(environment, data=digests, programs=programs)
 
 
 def _recall_lanes(
     before: Sequence[Environment], environment: Environment
 ) -> int | None:
-    """The lanes of the newest environment that differs in data or code alone."""
+    """The lanes of the newest environment with the same libraries and hardware."""
     for theirs in reversed(before):
         same = dataclasses.replace(
-            environment, lanes=theirs.lanes, data=theirs.data, code=theirs.code
+            environment,
+            lanes=theirs.lanes,
+            data=theirs.data,
+            code=theirs.code,
+            programs=theirs.programs,
         )
         if same == theirs:
             return theirs.lanes

@@ -150,7 +150,7 @@ def _describe_members(experiment: Experiment, workdir: pathlib.Path) -> list[str
     for axis, values in experiment.axes.items():
         lines.append(f'  {axis:14s} {_format_values(values)}')
     for cohort in cohorts[:_MOST_COHORTS_SHOWN]:
-        of_cohort = experiment.for_cohort(cohort)
+        of_cohort = experiment.of_cohorts[cohort.name]
         parameters = cost.num_parameters(of_cohort)
         memory = format_bytes(cost.step_bytes(of_cohort))
         lines.append(
@@ -166,8 +166,8 @@ def _describe_members(experiment: Experiment, workdir: pathlib.Path) -> list[str
 def describe_data(experiment: Experiment) -> list[str]:
     """What the tasks say about their data, each line once; UserError if unreadable."""
     lines = []
-    for cohort in experiment.cohorts():
-        task = experiment.for_cohort(cohort).task.make()
+    for of_cohort in experiment.of_cohorts.values():
+        task = of_cohort.task.make()
         if task.describe_data is not None:
             lines.append(f'  {task.describe_data()}')
     return list(dict.fromkeys(lines))

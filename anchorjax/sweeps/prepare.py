@@ -113,7 +113,7 @@ def _list_new_work(experiment: Experiment, shard: Shard) -> list[Work]:
     for cohort in experiment.cohorts():
         size = _guess_chunk_size(experiment, cohort.size)
         left = Work(
-            experiment.for_cohort(cohort),
+            experiment.of_cohorts[cohort.name],
             members=cohort.size,
             rows=math.ceil(cohort.size / size) * size,
             chunk_size=size,
@@ -135,7 +135,7 @@ def _list_work(folder: SweepFolder, in_shard: range) -> list[Work]:
             continue
         saved = checkpoint.list_steps(chunk.folder.path / 'resume')
         left = Work(
-            folder.cohorts[chunk.cohort.name],
+            folder.experiment.of_cohorts[chunk.cohort.name],
             members=chunk.num_members,
             rows=folder.chunk_size,
             chunk_size=folder.chunk_size,

@@ -73,9 +73,8 @@ def count_progress(
     """The progress of some chunks before any of them is trained in this call."""
     steps = experiment.train.num_steps
     per_step = {}
-    for cohort in experiment.cohorts():
-        of_cohort = experiment.for_cohort(cohort)
-        per_step[cohort.name] = count_step(of_cohort).operations
+    for name, of_cohort in experiment.of_cohorts.items():
+        per_step[name] = count_step(of_cohort).operations
 
     def count(chunks: Iterable[Chunk]) -> tuple[int, float]:
         member_steps, operations = 0, 0.0

@@ -38,7 +38,7 @@ def publish(folder: SweepFolder, draw: Draw | None = None) -> Run:
             files.remove_leftovers(workdir, name)
         figures = workdir / 'figures'
         files.remove_leftovers(figures, min_age=_LONGEST_WRITE)
-        files.write_atomic(workdir / CUBE_FILE, run.curves.to_netcdf)
+        files.write_dataset(workdir / CUBE_FILE, run.curves)
         write_csv = functools.partial(run.members.to_csv, index=False)
         files.write_atomic(workdir / TABLE_FILE, write_csv)
         if draw is not None:

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
+from anchorjax.errors import StoreError
 from anchorjax.experiment import Experiment
 from anchorjax.grid import Cohort, HParams
 from anchorjax.storage.chunk import ChunkFolder
@@ -25,6 +26,7 @@ from anchorjax.sweeps.cost import count_step
 from anchorjax.sweeps.progress import Progress, count_progress
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.sweeps.trainer import Trainer, get_trainer
+from anchorjax.tasks import digest_data
 from anchorjax.training import hosts
 from anchorjax.training.curves import Record, empty_record
 from anchorjax.training.members import (
@@ -94,9 +96,13 @@ def train_chunk(
 
     Errors as `run_sweep`.
     """
-    of_cohort = folder.cohorts[chunk.cohort.name]
+    of_cohort = folder.experiment.of_cohorts[chunk.cohort.name]
     environment = folder.environment
     assert environment is not None  # this process trains
+    for path, digest in digest_data(of_cohort.task).items():
+        if environment.data.get(path, digest) != digest:
+            line = f'{path}: was written anew while this sweep trained; put it back'
+            raise StoreError(f'{line}, and the same command continues')
     trainer = get_trainer(of_cohort, mesh, environment.lanes)
     record_steps, train = folder.experiment.record_steps, trainer.experiment.train
     size = folder.chunk_size

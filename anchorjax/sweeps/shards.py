@@ -61,7 +61,7 @@ def chunks_of_shard(folder: SweepFolder, shard: Shard) -> range:
 def list_costs(folder: SweepFolder) -> list[float]:
     """Operations that one step of one member takes, for each of `folder.chunks`."""
     operations = {}  # by cohort
-    for name, experiment in folder.cohorts.items():
+    for name, experiment in folder.experiment.of_cohorts.items():
         operations[name] = count_step(experiment).operations
     return [operations[chunk.cohort.name] for chunk in folder.chunks]
 

@@ -13,6 +13,7 @@ from anchorjax.caching import find_key
 from anchorjax.experiment import Experiment
 from anchorjax.grid import NO_WINDOWS, HParams
 from anchorjax.models import abstract_params
+from anchorjax.tasks import digest_data
 from anchorjax.training import optimizers
 from anchorjax.training.curves import Record
 from anchorjax.training.members import (
@@ -98,19 +99,19 @@ def get_trainer(experiment: Experiment, mesh: Mesh, lanes: int) -> Trainer:
 
     Cohorts that differ only in name and grid share one: neither is compiled in, but
     for whether there are windows of weight decay. All else that it is made from is in
-    the key: the files that members start from, too, and what is set in this process.
+    the key: the files that tasks and models read, too, and what is set in this process.
 
     Raises:
-      UserError: the weights that members start from cannot be read.
+      UserError: one of these files cannot be read.
     """
     own = (find_key(experiment.task), find_key(experiment.model))
-    start = tuple(experiment.model.digest_start().items())
+    read = digest_data(experiment.task) | experiment.model.digest_start()
     has_windows = experiment.grid.decay_window != NO_WINDOWS
     flags = tuple(numerics.read_flags().items())
     optimizer = experiment.optimizer
     parts = (optimizers.find_optimizer(optimizer), optimizers.find_schedule(optimizer))
     settings = (optimizer, parts, experiment.train, has_windows, flags)
-    key = (*own, start, *settings, mesh, lanes)
+    key = (*own, tuple(read.items()), *settings, mesh, lanes)
     if key not in _trainers:
         _trainers[key] = Trainer(experiment, mesh, lanes)
         if len(_trainers) > _MOST_TRAINERS:

@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from anchorjax.caching import cache_files
 from anchorjax.errors import ConfigError, UserError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.tasks import Batch, EvalSets, Task, prontoqa, texts
@@ -114,7 +115,7 @@ def make_eval_sets(config: MixtureConfig, key: jax.Array) -> EvalSets:
     return texts.join_eval_sets(asked, are_real)
 
 
-@functools.lru_cache(maxsize=8)
+@cache_files(maxsize=8)
 def find_heldout(config: MixtureConfig, source: str) -> np.ndarray:
     """The numbers [N] of a source's held-out sequences that are not trained as well.
 
@@ -229,7 +230,7 @@ def describe_sources(config: MixtureConfig) -> dict[str, tuple[int, float]]:
     return described
 
 
-@functools.lru_cache(maxsize=4)
+@cache_files(maxsize=4)
 def _make_mixture(config: MixtureConfig) -> Mixture:
     if config.reasoning_path:
         return _join_corpora(config)

@@ -1,6 +1,5 @@
 """Official text files, plain or gzipped: whole, or an error of one line."""
 
-import functools
 import gzip
 import hashlib
 import pathlib
@@ -8,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from anchorjax.caching import cache_files, note_file
 from anchorjax.errors import UserError, brief
 
 T = TypeVar('T')
@@ -73,6 +73,7 @@ def decode_text(data: bytes, path: str, place: int = 0) -> str:
 
 def read_bytes(path: pathlib.Path) -> bytes:
     """The content of a file, unpacked if .gz; UserError if missing or truncated."""
+    note_file(path)
     try:
         data = path.read_bytes()
         return gzip.decompress(data) if path.suffix == '.gz' else data
@@ -88,6 +89,6 @@ def digest_files(paths: Iterable[pathlib.Path]) -> dict[str, str]:
     return {str(path): _digest_file(path) for path in paths}
 
 
-@functools.lru_cache(maxsize=64)  # read once, as the tasks read their files once
+@cache_files(maxsize=64)
 def _digest_file(path: pathlib.Path) -> str:
     return hashlib.sha256(read_bytes(path)).hexdigest()

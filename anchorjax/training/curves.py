@@ -6,17 +6,9 @@ import jax
 import numpy as np
 
 from anchorjax.tasks import Task
+from anchorjax.tasks.columns import RECORD_DIMS
 
 DEVIATION_LIMIT = 32  # of |prediction - answer|; larger ones share one bin
-RECORD_DIMS = {
-    'train_loss': (),
-    'grad_norm': (),
-    'eval_set_loss': ('eval_set',),
-    'agreement': ('eval_set', 'mapping'),
-    'token_agreement': ('eval_set', 'mapping'),
-    'agreement_by_group': ('eval_set', 'mapping', 'group'),
-    'deviation': ('offset',),
-}
 
 
 class Record(NamedTuple):

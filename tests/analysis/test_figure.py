@@ -217,6 +217,12 @@ def test_figures_of_ones_own(tmp_path, monkeypatch, where):
         ('.', 'draw = 1', 'has no TITLE'),
         ('own.txt', '', 'no file of Python'),
         ('sys', '', 'no file of Python'),
+        ('.', 'def draw(', r'own\.py: SyntaxError'),
+        ('.', 'from . import beside', r'own\.py: .*Error: '),
+        ('.', OWN.replace('run)', 'run, size=2)'), "'size' of compute has no type"),
+        ('.', OWN.replace('run)', 'member)'), "'member' of compute has no type"),
+        ('.', OWN.replace('run)', 'run, out: str = "")'), "'out' of compute: every"),
+        ('.', OWN.replace('run)', 'run: "Rum")'), r"own\.py: types of .* 'Rum'"),
     ],
 )
 def test_what_is_no_figure_of_ones_own_is_one_line(
@@ -227,6 +233,19 @@ def test_what_is_no_figure_of_ones_own_is_one_line(
         pathlib.Path(name).write_text(text)
     with pytest.raises(UserError, match=reason):
         figure.import_figures(pathlib.Path(where))
+
+
+def test_types_of_a_figure_may_be_texts_and_its_table_is_none_but_a_table(tmp_path):
+    head = 'from __future__ import annotations\n'
+    head += 'from analysis.members.member import Member'
+    path = tmp_path / 'own.py'
+    path.write_text(head + OWN.replace('run)', 'net: Member, size: int = 2)'))
+    own = figure.import_figures(path)['own']
+    assert figure.name_subject(own) == 'network'
+    assert figure.list_flags(own.compute)[0].hint is int
+    path.write_text(OWN.replace("run.members[['train_loss']]", '{}'))
+    with pytest.raises(UserError, match='compute gives dict, not a DataFrame'):
+        figure.import_figures(path)['own'].compute(None)
 
 
 def test_an_editors_hidden_file_is_no_figure(tmp_path, monkeypatch):

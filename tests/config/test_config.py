@@ -87,6 +87,18 @@ def test_a_file_that_is_no_config_is_a_config_error(tmp_path, text, line):
     assert message.startswith(f'--config {path}: ') and line in message
 
 
+@pytest.mark.parametrize('preset', ['', 'laptop'])
+def test_a_folder_of_a_config_may_have_a_colon(tmp_path, preset):
+    path = tmp_path / 'a:b' / 'file.py'
+    path.parent.mkdir()
+    path.write_text(
+        'from anchorjax import config\n'
+        "def get_config(preset): return config.ConfigDict({'got': preset})"
+    )
+    spec = f'{path}:{preset}' if preset else path
+    assert config.load(spec).got == preset
+
+
 def test_unknown_names_have_a_hint():
     values = config.to_dict(experiment())
     with_typo = values | {'model': values['model'] | {'widht': 8}}
@@ -189,6 +201,9 @@ class LimitedConfig(ModularAdditionConfig):
     name: str = 'limited'
     limit: Annotated[int, at_least(1)] | None = None
     group: int = 1
+    trained: int = 1
+    agreement: int = 1
+    loss_seen_train: int = 1
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -226,9 +241,9 @@ def test_none_is_no_value_of_an_axis(limited):
         config.resolve(limited)
 
 
-def test_an_axis_is_not_called_as_a_dim_of_the_results(limited):
-    limited.static_axes = (('task.group', (1, 2)),)
-    with pytest.raises(
-        ConfigError, match="static_axes = 'group': must be the name of one"
-    ):
+@pytest.mark.parametrize('name', ['group', 'trained', 'agreement', 'loss_seen_train'])
+def test_an_axis_is_not_called_as_anything_in_the_results(limited, name):
+    limited.static_axes = ((f'task.{name}', (1, 2)),)
+    line = f"static_axes: the name = '{name}': must be none that"
+    with pytest.raises(ConfigError, match=line):
         config.resolve(limited)

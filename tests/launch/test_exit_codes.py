@@ -43,15 +43,18 @@ def test_an_error_is_one_line_and_an_exit_code(capsys, error, code, line):
     assert said.startswith(line)
 
 
-def test_a_disk_that_is_full_while_a_sweep_saves_is_no_bad_input(capsys, tmp_path):
+@pytest.mark.parametrize('code', [errno.ENOSPC, errno.ENOLCK, errno.EMFILE])
+def test_a_disk_that_is_full_while_a_sweep_saves_is_no_bad_input(
+    capsys, tmp_path, code
+):
     def write() -> None:
         with report_in_one_line('write', tmp_path):
-            raise FULL
+            raise OSError(code, os.strerror(code), '/data/run')
 
     with pytest.raises(SystemExit) as caught:
         cli.run_command(lambda: hosts.run_on_first(write))
     assert caught.value.code == 1
-    line = f'error: cannot write {tmp_path}: No space left on device\n'
+    line = f'error: cannot write {tmp_path}: {os.strerror(code)}\n'
     assert capsys.readouterr().err == line
 
 
@@ -96,6 +99,24 @@ def test_what_cannot_be_written_is_lost_and_nothing_else(open_broken, buffering)
             print('x' * 10_000, file=stream, flush=True)
         assert stream.fileno() == file.fileno() and not stream.isatty()
     # Closing flushed once more, as the end of Python does.
+
+
+class Notebook(io.TextIOBase):
+    """As the standard output of a notebook: neither a number nor an encoding."""
+
+    def write(self, text):
+        raise OSError(errno.EPIPE, 'gone')
+
+
+def test_a_command_runs_in_a_notebook(monkeypatch, capsys):
+    monkeypatch.setattr(sys, 'stdout', Notebook())
+
+    def command() -> None:
+        with cli.lose_output():
+            print('x', flush=True)
+
+    cli.run_command(command)
+    assert capsys.readouterr().err == ''
 
 
 def test_a_stream_that_can_be_written_gets_all():

@@ -125,6 +125,24 @@ def test_shapes_need_no_file(experiment):
 
 
 @pytest.mark.parametrize(
+    ('change', 'line'),
+    [
+        (lambda W: (W * 100).astype(np.int8), 'int8: must be of a floating type'),
+        (lambda W: W > 0, 'bool: must be of a floating type'),
+        (lambda W: W * np.nan, 'not finite in float32'),
+        (lambda W: W.astype(np.float64) + 1e300, 'not finite in float32'),
+    ],
+)
+def test_weights_that_are_no_floats_are_refused(folder, change, line):
+    """As quantized ones: they would be read as other weights."""
+    path = folder / 'model.safetensors'
+    state = gpt2_weights.read_state(path)
+    name = next(name for name in state if name.endswith('wte.weight'))
+    with pytest.raises(UserError, match=line):
+        gpt2_weights.from_hugging_face({**state, name: change(state[name])}, depth=2)
+
+
+@pytest.mark.parametrize(
     ('fields', 'line'),
     [
         ({'start_sha256': '0' * 64}, 'its sha256 is [0-9a-f]{64}, not 0000'),

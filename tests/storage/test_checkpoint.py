@@ -54,6 +54,14 @@ def test_another_shape_is_refused_by_the_name_of_the_leaf(saved):
         checkpoint.load(saved.folder, STEP, wrong)
 
 
+def test_two_leaves_of_one_name_are_not_complete(tmp_path):
+    """Orbax writes both to one place: one of them would be read as the other."""
+    tree = {'a.b': np.zeros((2, 1)), 'a': {'b': np.ones((2, 5))}}
+    with pytest.raises(StoreError, match=r'checkpoint .*/7'):
+        checkpoint.save(tmp_path, 7, tree)
+    assert checkpoint.list_steps(tmp_path) == []
+
+
 @pytest.mark.parametrize('damage', [flip, truncate])
 def test_a_damaged_file_is_found_though_it_was_read_before(saved, damage):
     checkpoint.load(saved.folder, STEP, saved.abstract)

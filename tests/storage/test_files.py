@@ -3,6 +3,9 @@
 import functools
 import pathlib
 import resource
+import shutil
+import sys
+import threading
 from collections.abc import Iterator
 
 import matplotlib
@@ -18,6 +21,7 @@ from anchorjax.files import (
     read_json,
     write_arrays,
     write_atomic,
+    write_dataset,
     write_json,
     write_text,
 )
@@ -47,7 +51,7 @@ def save_arrays(path: pathlib.Path, size: int) -> None:
 
 def save_dataset(path: pathlib.Path, size: int) -> None:
     dataset = xr.Dataset({'loss': ('step', np.random.default_rng(0).normal(size=size))})
-    write_atomic(path, dataset.to_netcdf)
+    write_dataset(path, dataset)
 
 
 def save_figure(path: pathlib.Path, size: int) -> None:
@@ -65,14 +69,26 @@ def save_checkpoint(path: pathlib.Path, size: int) -> None:
 SAVES = [save_text, save_arrays, save_dataset, save_figure, save_checkpoint]
 
 
+def test_a_dataset_is_written_below_a_folder_of_any_name(tmp_path):
+    """netCDF takes a backslash for /."""
+    path = tmp_path / 'c\\d [x] é' / 'results.nc'
+    dataset = xr.Dataset({'loss': ('step', np.arange(3.0))})
+    write_dataset(path, dataset)
+    shutil.copy(path, tmp_path / 'plain.nc')
+    assert xr.load_dataset(tmp_path / 'plain.nc').equals(dataset)
+    assert [*path.parent.iterdir()] == [path]
+
+
 @pytest.mark.parametrize('save', SAVES)
 def test_a_limit_of_files_is_as_a_full_disk(tmp_path, request, save):
-    """Another try may help, and what was there stays."""
+    """Another try may help, and what was there stays, the process's hooks too."""
     save(tmp_path / 'x', 10)
     before = tree_hash(tmp_path)
+    hooks = threading.excepthook, sys.unraisablehook
     request.getfixturevalue('small_files')
     with pytest.raises(StoreError, match='cannot write') as caught:
         save(tmp_path / 'x', 5_000)
+    assert (threading.excepthook, sys.unraisablehook) == hooks
     assert is_temporary(caught.value)
     require_line(caught.value, tmp_path)
     assert checkpoint.list_steps(tmp_path / 'x') == [10] * (save is save_checkpoint)

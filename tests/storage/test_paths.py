@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import orbax.checkpoint as ocp
 import pytest
+import tensorstore as ts
 
 from analysis import frame
 from analysis.members.member import member_of
@@ -110,15 +111,24 @@ def test_a_checkpoint_in_a_folder_of_any_name_is_read_back(tmp_path, name):
             np.testing.assert_array_equal(row['W'], expected['W'][2])
 
 
-@pytest.mark.parametrize('lost', ['tree', 'tree/d', 'tree/manifest.ocdbt'])
+def lose_array(store: pathlib.Path) -> None:
+    """Of several: not the smallest."""
+    base = {'driver': 'file', 'path': f'{store}/'}
+    arrays = ts.KvStore.open({'driver': 'ocdbt', 'base': base}).result()
+    arrays.delete_range(ts.KvStore.KeyRange('V/', 'V0')).result()
+
+
+@pytest.mark.parametrize('lost', ['tree', 'tree/d', 'tree/manifest.ocdbt', 'V'])
 def test_a_save_that_cannot_be_read_back_is_an_error(tmp_path, monkeypatch, lost):
     """Whatever the library says: the save before is still the newest."""
     wait = ocp.CheckpointManager.wait_until_finished
-    tree = make_tree(0)
+    tree = make_tree(0) | {'V': np.ones((4, 50))}
     checkpoint.save(tmp_path, 1, tree, keep=2)
 
     def lose(manager: ocp.CheckpointManager) -> None:
         wait(manager)
+        if lost == 'V':
+            return lose_array(tmp_path / '2' / 'tree')
         files.remove(tmp_path / '2' / lost)
 
     monkeypatch.setattr(ocp.CheckpointManager, 'wait_until_finished', lose)

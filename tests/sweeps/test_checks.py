@@ -26,6 +26,7 @@ class SumConfig:
 
     name: str = 'sum'
     fault: str = ''
+    note: str = 'none'
     seq_len = 2
     vocab = VOCAB
 
@@ -123,6 +124,13 @@ FAULTS = {
         groups_PB=lambda x: None
     ),
     "Task.eval_set_names = ('a', 'a')": in_task(eval_set_names=('a', 'a')),
+    "Task.eval_set_names = ('seen_train', 'seen'): must be such that": in_task(
+        eval_set_names=('seen_train', 'seen'),
+        mapping_names=('train_assigned', 'assigned'),
+    ),
+    "Task.eval_set_names = ('train',): must be such that": in_task(
+        eval_set_names=('train',), mapping_names=('loss',)
+    ),
     "Task.trained_mapping = 'other'": in_task(trained_mapping='other'),
     "Task.trained_eval_sets = ('seen_trian',)": in_task(
         trained_eval_sets=('seen_trian',)
@@ -163,6 +171,9 @@ class Linear(nn.Module):
         if self.fault == 'NumPy draws the weights':
             noise = np.random.normal(size=(self.vocab, width)).astype(np.float32)
             init = nn.initializers.constant(noise)
+        if self.fault == 'two parameters of one name':
+            nn.Dense(2, name='a', use_bias=False)(jnp.zeros((1, 2)))
+            self.param('a.kernel', init, (2, 2))
         if self.fault == 'no parameters':
             return Activations(tokens_BT, (), tokens_BT)
         W_U = self.param('W_U', init, (self.vocab, width), dtype)
@@ -186,6 +197,7 @@ LINES_OF_MODELS = {
     'logits at all positions': 'logits.shape = (5, 2, 12): must be (5, 1, 12)',
     'one class too many': 'logits.shape = (5, 1, 13): must be (5, 1, 12)',
     'logits alone': "the module = 'ShapeDtypeStruct': must be one of Activations",
+    'two parameters of one name': 'parameter a/kernel = ',
     'dropout': "model.name = 'linear': must be a module of parameters alone",
     'other collections': "model.name = 'linear': must be a module of parameters alone",
     'no parameters': "model.name = 'linear': must be a model with parameters",
@@ -233,6 +245,26 @@ def test_every_task_of_a_sweep_is_asked(make_experiment):
     grid = dataclasses.replace(make_experiment(), static_axes=(('task.fault', values),))
     with pytest.raises(ConfigError, match=r'batch\.targets_BQ = -1'):
         require_trainable(grid)
+
+
+@pytest.mark.parametrize(
+    ('texts', 'line'),
+    [
+        (('a', ''), "static_axes (task.note) = ('',): must be without texts that"),
+        (('NA', 'null', 'b'), "static_axes (task.note) = ('NA', 'null'): must be"),
+        (('01', '1'), "static_axes (task.note) = ('01', '1'): must be distinct in"),
+        (('01', 'None '), ''),
+    ],
+)
+def test_texts_that_tables_would_read_as_others_are_no_axis(
+    make_experiment, texts, line
+):
+    grid = dataclasses.replace(make_experiment(), static_axes=(('task.note', texts),))
+    if not line:
+        return require_trainable(grid)
+    with pytest.raises(ConfigError) as caught:
+        require_trainable(grid)
+    assert str(caught.value).startswith(line)
 
 
 def test_nothing_is_on_disk_when_a_sweep_is_refused(make_experiment, tmp_path):

@@ -4,6 +4,8 @@ Cells are run again in one process; nothing on disk says that a function is anot
 """
 
 import dataclasses
+import os
+import subprocess
 import sys
 
 import jax
@@ -12,9 +14,15 @@ import numpy as np
 import pytest
 
 from analysis.members.member import draw_eval_sets, draw_training
-from anchorjax import api, config, tasks
+from anchorjax import api, config, models, numerics, tasks
+from anchorjax.errors import StoreError, UserError
+from anchorjax.models.emb_mlp import EmbMLPConfig
+from anchorjax.sweeps.shards import Shard
 from anchorjax.tasks import Batch, EvalSets, Task
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
+from anchorjax.training.devices import make_mesh
+from anchorjax.training.programs import digest_programs
+from tests.support.sweeps import ROOT
 
 P = 7
 HERE = sys.modules[__name__]
@@ -58,14 +66,24 @@ class OwnConfig(ModularAdditionConfig):
         )
 
 
+@dataclasses.dataclass(frozen=True)
+class OwnModel(EmbMLPConfig):
+    name: str = 'own'
+
+    def is_decayed(self, name):
+        return rule is add
+
+
 @pytest.fixture
 def experiment(monkeypatch) -> config.Experiment:
     monkeypatch.setitem(tasks.TASKS, 'own', OwnConfig)
-    c = config.default(task='own', model='emb_mlp')
+    monkeypatch.setitem(models.MODELS, 'own', OwnModel)
+    c = config.default(task='own', model='own')
     c.model.width = c.model.mlp_dim = 8
     c.train.batch_size, c.train.num_steps, c.train.eval_every = 7, 4, 2
     c.optimizer.warmup_steps, c.optimizer.floor = 0, 0.0
     c.grid.gamma, c.grid.learning_rate = (0.5,), (1e-2,)
+    c.grid.seed = (0, 1)
     return config.resolve(c)
 
 
@@ -84,10 +102,11 @@ def edit_the_batch(monkeypatch) -> None:
 old = ask
 
 
+EDITS = [edit_a_helper, edit_what_is_closed_over, edit_the_batch]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    'edit', [edit_a_helper, edit_what_is_closed_over, edit_the_batch]
-)
+@pytest.mark.parametrize('edit', EDITS)
 def test_an_edited_task_trains_its_new_rule(experiment, tmp_path, monkeypatch, edit):
     def train(name: str) -> dict[str, np.ndarray]:
         run = api.train(experiment, tmp_path / name)
@@ -104,3 +123,90 @@ def test_an_edited_task_trains_its_new_rule(experiment, tmp_path, monkeypatch, e
     after = train('after')
     for name, values in before.items():
         assert (after[name] != values).any(), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('edit', EDITS)
+def test_two_rules_are_not_mixed_in_a_run(
+    experiment, tmp_path, monkeypatch, capsys, edit
+):
+    """As a file that a task reads at its top: no digest of sources knows of it."""
+
+    def train(index: int, **options) -> api.Run:
+        shard, mesh = Shard(index, 2), make_mesh(1)
+        return api.train(experiment, tmp_path, shard=shard, mesh=mesh, **options)
+
+    train(0).experiment_of(seed=0)
+    with monkeypatch.context() as patch:
+        edit(patch)
+        with pytest.raises(
+            StoreError, match=r'another (task|model) of cohort all: its'
+        ):
+            train(1)
+        warnings = []
+        train(0, warn=warnings.append)  # it is finished
+        assert 'another task of cohort all' in warnings[0]
+        with pytest.raises(
+            UserError, match='the task of cohort all computes something'
+        ):
+            api.open(tmp_path).experiment_of(seed=0)
+        capsys.readouterr()
+        patch.setattr(numerics, '_LIBRARIES', ('jax',))  # as in another environment
+        api.open(tmp_path).experiment_of(seed=0)
+        assert 'cannot tell whether task of cohort all' in capsys.readouterr().err
+    run = train(1)
+    run.experiment_of(seed=0)
+    assert bool(run.results.trained.all()) and capsys.readouterr().err == ''
+
+
+def test_a_rule_of_a_model_alone_is_in_its_program(experiment, monkeypatch):
+    before = digest_programs(experiment)
+    monkeypatch.setattr(HERE, 'add', None)  # which weights are decayed
+    after = digest_programs(experiment)
+    assert [name for name in before if before[name] != after[name]] == [
+        'model of cohort all'
+    ]
+
+
+OWN = """
+import dataclasses
+from anchorjax import config
+from anchorjax.models import MODELS
+from anchorjax.tasks import TASKS
+from tests.sweeps import test_notebook
+class OwnConfig(test_notebook.OwnConfig): pass
+class OwnModel(test_notebook.OwnModel): pass
+TASKS['own'], MODELS['own'] = OwnConfig, OwnModel
+def get_config(preset=''):
+    c = config.default(task='own', model='own')
+    c.train.batch_size, c.optimizer.warmup_steps = 7, 0
+    return c
+"""
+DIGEST = """
+import sys
+import jax
+from anchorjax import config
+from anchorjax.training.programs import digest_programs
+jax.config.update('jax_compilation_cache_dir', sys.argv[2])
+print(digest_programs(config.resolve(config.load(sys.argv[1]))))
+"""
+
+
+@pytest.mark.slow
+def test_a_program_is_the_same_in_every_process_and_place(tmp_path):
+    found = set()
+    for name in 'ab':
+        (tmp_path / name).mkdir()
+        own = tmp_path / name / 'own.py'
+        own.write_text(OWN)
+        words = [sys.executable, '-c', DIGEST, own, tmp_path / 'cache']
+        found.add(
+            subprocess.check_output(
+                words,
+                cwd=own.parent,
+                env=os.environ | {'PYTHONPATH': str(ROOT)},
+                text=True,
+            )
+        )
+    (digests,) = found
+    assert 'task of cohort all' in digests and 'model of cohort all' in digests

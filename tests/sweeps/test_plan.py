@@ -175,11 +175,19 @@ def test_the_same_command_again_says_all_is_done(sweep, two_lanes, tmp_path):
     assert tree_hash(workdir / 'cohorts') == before
 
 
-def test_an_unknown_argument_is_one_line(sweep, tmp_path):
-    said = sweep('--workdir', tmp_path / 'run', '--dryrun')
+@pytest.mark.parametrize(
+    ('words', 'line'),
+    [
+        (['--dryrun'], "unknown argument '--dryrun'"),
+        (['--dry'], "unknown argument '--dry', did you mean '--dry_run'?"),
+        (['--config.grid.gamma', '0.3', '0.5'], "unknown argument '0.5', several"),
+    ],
+)
+def test_an_unknown_argument_is_one_line(sweep, tmp_path, words, line):
+    said = sweep('--workdir', tmp_path / 'run', *words)
     assert said.code == 2
-    (line,) = said.errors.splitlines()
-    assert line.startswith("error: unknown argument '--dryrun'")
+    (found,) = said.errors.splitlines()
+    assert found.startswith(f'error: {line}')
     assert not list(tmp_path.iterdir())
 
 

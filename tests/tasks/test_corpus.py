@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax import api, config
+from anchorjax import api, caching, config
 from anchorjax.errors import StoreError, UserError
 from anchorjax.extras.corpora.tokenizers import make_bytes
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
@@ -17,7 +17,6 @@ from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.tasks.corpus import CorpusConfig, sample
-from anchorjax.tasks.corpus import task as corpus
 from anchorjax.tasks.corpus.token_files import open_corpus, read_corpus
 from anchorjax.training.devices import make_mesh
 from tests.support.corpora import write_corpora
@@ -116,8 +115,7 @@ def test_devices_that_share_a_batch_each_read_their_part(tmp_path):
 
 def begin(workdir, experiment):
     """The sweep of an experiment, begun or taken up, as `api.train` does it."""
-    open_corpus.cache_clear()
-    corpus.open_windows.cache_clear()
+    caching.forget_changed_files()
     environment = describe_environment(experiment, make_mesh(1), device_bytes=2**40)
     return create_folder(workdir, experiment, add_data(environment, experiment))
 
@@ -144,6 +142,25 @@ def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
     assert (run / MANIFEST_FILE).read_bytes() == before
 
 
+@pytest.mark.slow
+def test_a_corpus_that_was_written_anew_is_what_the_next_run_trains(tmp_path):
+    """In one process, at one path, of one size."""
+    runs = []
+    for number in range(2):
+        texts = [' '.join(str(n * n + number) for n in range(30, 90))]
+        path = write_corpora(tmp_path / 'here', make_bytes(), texts)
+        experiment = make_experiment(path=path)
+        run = api.train(experiment, tmp_path / f'run{number}', mesh=make_mesh(1))
+        assert run.folder.environments[-1].data == {
+            path: read_corpus(pathlib.Path(path)).digest
+        }
+        run.experiment_of(seed=0)
+        runs.append(run)
+        (tmp_path / 'here').rename(tmp_path / f'former{number}')
+    first, second = (run.curves.train_loss.values for run in runs)
+    assert (first != second).all()
+
+
 @pytest.mark.parametrize('state', ['as it was', 'replaced', 'gone'])
 def test_examples_are_drawn_again_from_what_was_trained_alone(tmp_path, state):
     path = write_corpora(tmp_path / 'first', make_bytes(), ['the first story. ' * 20])
@@ -157,7 +174,6 @@ def test_examples_are_drawn_again_from_what_was_trained_alone(tmp_path, state):
         (tmp_path / 'there').rename(folder)
     if state == 'gone':
         folder.rename(tmp_path / 'former')
-    open_corpus.cache_clear()
     run = open_run(tmp_path / 'run')
     assert len(run.members) == 1  # a table needs no data
     if state != 'replaced':

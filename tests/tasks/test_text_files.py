@@ -5,6 +5,7 @@ import hashlib
 
 import pytest
 
+from anchorjax import caching
 from anchorjax.errors import UserError
 from anchorjax.tasks.cogs import CogsConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
@@ -33,6 +34,18 @@ def test_the_digests_are_those_of_what_is_read(tmp_path, config, name, files):
     assert config().make().digest_data() == {}
     with pytest.raises(UserError, match='no such file'):
         digest(config, tmp_path / 'none')
+
+
+def test_a_file_that_was_written_anew_is_read_anew(tmp_path):
+    """Once a config is resolved or a run begins; within it all stays as it was."""
+    path = tmp_path / 'questions.json'
+    digests = []
+    for text in ('one', 'two'):
+        path.write_text(text)
+        digests.append(digest(ProntoqaConfig, path))
+        caching.forget_changed_files()
+        digests.append(digest(ProntoqaConfig, path))
+    assert digests[0] == digests[1] == digests[2] != digests[3]
 
 
 def test_a_packed_file_has_the_digest_of_its_content(tmp_path):

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from anchorjax.caching import cache_files
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
 from anchorjax.tasks import Batch, EvalSets, Task, texts
@@ -103,7 +104,7 @@ def _token_of() -> dict[str, int]:
     return {word: token for token, word in enumerate(list_tokens())}
 
 
-@functools.lru_cache(maxsize=2)
+@cache_files(maxsize=2)
 def list_rows(
     path: str, sample_seed: int, num_heldout: int, num_gen: int
 ) -> list[cases.Row]:
@@ -135,7 +136,7 @@ def load(config: CogsConfig) -> tuple[Table, np.ndarray]:
     )
 
 
-@functools.lru_cache(maxsize=2)
+@cache_files(maxsize=2)
 def _load(
     path: str, sample_seed: int, num_heldout: int, num_gen: int
 ) -> tuple[Table, np.ndarray]:

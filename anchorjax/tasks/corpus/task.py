@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import PartitionSpec
 
+from anchorjax.caching import cache_files
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
 from anchorjax.permutation import permute
@@ -75,7 +76,7 @@ class Windows(NamedTuple):
     num_heldout: int  # the windows after them
 
 
-@functools.lru_cache(maxsize=8)
+@cache_files(maxsize=8)
 def open_windows(config: CorpusConfig) -> Windows:
     """The windows of a config, opened once; UserError if a corpus does not fit it."""
     tokens = _open(config).tokens
@@ -86,7 +87,7 @@ def open_windows(config: CorpusConfig) -> Windows:
     return Windows(tokens, num_available, num_heldout)
 
 
-@functools.lru_cache(maxsize=8)
+@cache_files(maxsize=8)
 def find_heldout(config: CorpusConfig) -> np.ndarray:
     """The numbers [N] of the held-out windows asked; no trained one reads alike.
 

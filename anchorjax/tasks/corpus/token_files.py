@@ -5,12 +5,12 @@ documents.bin    where each document starts, uint64
 corpus.json      how many of both, the tokenizer, the sources, both digests
 """
 
-import functools
 import pathlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from anchorjax.caching import cache_files, note_file
 from anchorjax.errors import UserError, describe_cause
 from anchorjax.files import read_json
 from anchorjax.hashing import digest_file
@@ -40,7 +40,7 @@ def choose_dtype(vocab: int) -> str:
     return 'uint16' if vocab <= 2**16 else 'uint32'
 
 
-@functools.lru_cache(maxsize=8)
+@cache_files(maxsize=8)
 def open_corpus(folder: str) -> Corpus:
     """The corpus in a folder, opened once; errors as `read_corpus`."""
     return read_corpus(pathlib.Path(folder))
@@ -57,6 +57,8 @@ def read_corpus(path: pathlib.Path) -> Corpus:
     Raises:
       UserError: there is none, or its files are not what corpus.json says.
     """
+    for name in (LIST_FILE, TOKENS_FILE, DOCUMENTS_FILE):
+        note_file(path / name)
     listed = _read_list(path / LIST_FILE)
     try:
         dtype = DTYPES[listed['dtype']]

@@ -1,9 +1,9 @@
 """Reads PrOntoQA from JSON: the generator's own format and that of Logic-LM."""
 
-import functools
 import pathlib
 from typing import Any
 
+from anchorjax.caching import cache_files
 from anchorjax.errors import UserError, brief, describe_cause
 from anchorjax.files import parse_json
 from anchorjax.tasks.prontoqa.sentences import Question, parse
@@ -14,7 +14,7 @@ _ASK_LOGIC_LM = 'Is the following statement true or false? '
 _ANSWERS = {'True': True, 'False': False, 'A': True, 'B': False}
 
 
-@functools.lru_cache(maxsize=4)
+@cache_files(maxsize=4)
 def read_questions(path: pathlib.Path) -> list[Question]:
     """The distinct questions of a file, which may be gzipped; their proofs are checked.
 

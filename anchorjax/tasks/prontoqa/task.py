@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from anchorjax.caching import cache_files
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
@@ -142,7 +143,7 @@ def _draw_pool(seed: int, setting: tuple, number: int) -> list[Question]:
     return questions
 
 
-@functools.lru_cache(maxsize=4)
+@cache_files(maxsize=4)
 def make_table(config: ProntoqaConfig) -> Table:
     """The texts of `list_questions`."""
     prompts, answers = [], []
