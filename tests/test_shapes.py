@@ -253,10 +253,11 @@ def test_a_model_gives_the_activations_of_its_sizes(name, last_only):
         Q = 1 if last_only and block is blocks[-1] else T
         chex.assert_shape(block.Q, (B, Q, H, K))
         chex.assert_shape([block.K, block.V], (B, T, H, K))
-        chex.assert_shape(block.Attn, (B, H, Q, T))
-        chex.assert_shape(block.X_qkv, (B, Q, H * K))
-        chex.assert_shape(block.hidden, (B, Q, F))
-        chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
+        chex.assert_shape([block.scores, block.Attn], (B, H, Q, T))
+        chex.assert_shape(block.X_qkv, (B, Q, H, K))
+        chex.assert_shape([block.hidden_in, block.hidden], (B, Q, F))
+        stream = [block.attn_out, block.X_ao, block.mlp_out, block.X_do]
+        chex.assert_shape(stream, (B, Q, D))
 
 
 def test_a_record_has_the_axes_of_its_task():

@@ -60,7 +60,7 @@ def attend_last(
     source: jax.Array | Embedded,
     W_K: jax.Array,
     W_V: jax.Array,
-) -> tuple[jax.Array, jax.Array]:
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Attention of the last position alone, in about 1/T of the work.
 
     A key bias would add the same to every score, which the softmax ignores. The caller
@@ -72,7 +72,7 @@ def attend_last(
       W_K, W_V: [D, H * K].
 
     Returns:
-      Attn [B, H, 1, T] and Attn V [B, 1, H * K], heads concatenated.
+      Scores and Attn [B, H, 1, T], and Attn V [B, 1, H * K], heads concatenated.
     """
     source_BTD = source.rows() if isinstance(source, Embedded) else source
     batch, _, heads, head_dim = Q_B1HK.shape
@@ -85,4 +85,5 @@ def attend_last(
     Attn_BHT = nn.softmax(scores_BHT)
     mean_BHD = mix_rows(Attn_BHT, source_BTD)
     mixed = multiply_heads(mean_BHD, W_V, dtype)
-    return Attn_BHT[:, :, None], mixed.reshape(batch, 1, heads * head_dim)
+    mixed = mixed.reshape(batch, 1, heads * head_dim)
+    return scores_BHT[:, :, None], Attn_BHT[:, :, None], mixed
