@@ -40,7 +40,6 @@ from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.members.point import (
     Point,
-    complete_point,
     format_point,
     list_points,
     select_varying,
@@ -314,7 +313,7 @@ def compute(module: ModuleType, run: Run, point: Point, **options: Any) -> Any:
     if _is_of_network(module):
         result = module.compute(run, **options, **point)
         steps = f'to step {run.curves.step.values[-1]}'
-        result.attrs['network'] = _name_network(run, complete_point(run, point), steps)
+        result.attrs['network'] = _name_network(run, run.complete_point(point), steps)
         return result
     if _takes_point(module):
         return module.compute(run, **options, **point)
@@ -334,7 +333,7 @@ def choose_network(run: Run, point: Point) -> tuple[Point, str]:
     run.labels(**point)  # raises the error of an unknown axis
     axes = run.experiment.axes
     if all(axis in point or len(values) == 1 for axis, values in axes.items()):
-        return complete_point(run, point), ''
+        return run.complete_point(point), ''
     members = frame.list_usable(run)
     for axis, label in run.labels(**point).items():
         members = members[members[axis] == label]

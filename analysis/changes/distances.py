@@ -15,15 +15,11 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from jax.typing import ArrayLike
 
-from analysis.members.member import (
-    Member,
-    flatten_params,
-    make_apply,
-    program_of,
-)
+from analysis.members.member import Member
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.models import ModelConfig
+from anchorjax.network import flatten_params, make_apply, program_of
 
 MOST_BYTES = 2**28  # of the gradients of a batch; memory holds two
 
@@ -65,7 +61,9 @@ def _ask_both(first: Member, second: Member, number: int) -> list:
     for member in (first, second):
         batch = member.params, tokens_BT, labels_B
         found.append(tangent_kernel(compute_gradients, *batch))
-        found.append([block.hidden > 0 for block in member.forward(tokens_BT).blocks])
+        found.append(
+            [block.hidden > 0 for block in member.activations(tokens_BT).blocks]
+        )
     return found
 
 

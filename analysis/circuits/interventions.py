@@ -16,10 +16,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from analysis.members.member import Member, make_apply, program_of
+from analysis.members.member import Member
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.models import Edit, ModelConfig
+from anchorjax.network import make_apply, program_of
 
 Array = jax.Array | np.ndarray
 

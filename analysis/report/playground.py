@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.members.member import Member, flatten_params, member_of
+from analysis.members.member import Member, member_of
 from analysis.members.selection import require_task
 from analysis.names import name_network
 from analysis.report.choose import Choice, choose_one_of_each
@@ -14,6 +14,7 @@ from analysis.report.subject import Subject
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.models.transformer import TransformerConfig
+from anchorjax.network import flatten_params
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 

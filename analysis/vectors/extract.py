@@ -25,7 +25,7 @@ def read_vectors(
     """
     parts = []
     for start in range(0, len(tokens_BT), _PART):  # of a size that fits into memory
-        blocks = member.forward(tokens_BT[start : start + _PART]).blocks
+        blocks = member.activations(tokens_BT[start : start + _PART]).blocks
         depth = len(blocks)
         allowed = f'from 1 to {depth}, the depth'
         require(1 <= layer <= depth, 'layer', layer, allowed)

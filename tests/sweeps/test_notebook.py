@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis.members.member import draw_eval_sets, draw_training
+from analysis.members.member import draw_training
 from anchorjax import api, config, tasks
+from anchorjax.network import draw_eval_sets
 from anchorjax.tasks import Batch, EvalSets, Task
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
 
