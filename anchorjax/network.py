@@ -2,9 +2,9 @@
 
 run = api.open('runs/phase')
 network = run.network(gamma=2.04, depth=4, seed=0)
-network.forward(tokens)                                # logits
-network.cache(tokens)['block_0/Attn'].sel(head_index=0)      # every activation, by name
-network.patch({'block_0/X_qkv': lambda z: z * (z.head_index != 1)}, tokens)  # without a head
+network.forward(tokens)  # logits
+network.cache(tokens)['block_0/Attn'].sel(head_index=0)  # every activation, by name
+network.patch({'block_0/X_qkv': lambda z: z * (z.head_index != 1)}, tokens)
 
 An activation of the first block is 'block_0/NAME', as its parameters are 'block_0/W_Q';
 X_em, logits and the names that a model adds are of no block. AXES has all of them.
@@ -30,7 +30,7 @@ from anchorjax.errors import UserError, import_extra, nearest
 from anchorjax.experiment import Experiment
 from anchorjax.files import write_atomic
 from anchorjax.grid import DATA, axis_label, random_key
-from anchorjax.models import Activations, ModelConfig
+from anchorjax.models import Activations, ModelConfig, edges
 
 _STREAM = ('sequence', 'position', 'width')
 _HEADS = ('sequence', 'position', 'head_index', 'head_width')
@@ -117,12 +117,14 @@ class Network(NamedTuple):
     @property
     def apply(self) -> Callable[..., Activations]:
         """(params, tokens_BT, edit=None) -> Activations of every position."""
-        return make_apply(self.experiment.model, self.experiment.task.vocab)
+        model, vocab, _, masked_by = program_of(self.experiment)
+        return make_apply(model, vocab, masked_by)
 
     @property
     def module(self) -> tuple[nn.Module, dict[str, Any]]:
         """Its Flax module and variables: module.apply(variables, tokens_BT)."""
-        return make_module(*program_of(self.experiment)[:2]), {'params': self.params}
+        model, vocab, _, masked_by = program_of(self.experiment)
+        return make_module(model, vocab, masked_by), {'params': self.params}
 
     def forward(self, tokens_BT: ArrayLike) -> xr.DataArray:
         """The logits [sequence, position, token]; UserError as in `activations`."""
@@ -319,20 +321,32 @@ def read_answers(activations: Activations) -> np.ndarray:
     return np.asarray(activations.logits)[:, -1].argmax(-1)
 
 
-def make_module(model: ModelConfig, vocab: int) -> nn.Module:
-    """The network of a model; nothing is drawn, and nothing computed again."""
+def make_module(
+    model: ModelConfig, vocab: int, masked_by: tasks.TaskConfig | None = None
+) -> nn.Module:
+    """The network of a model; nothing is drawn, and nothing computed again.
+
+    Args:
+      masked_by: the task by whose roles the model's `cut_edges` are cut.
+    """
     if getattr(model, 'remat', False):  # a patch sees no value within a traced block
         model = dataclasses.replace(model, remat=False)  # type: ignore[type-var]
-    return model.module(vocab, gamma=0.0)
+    module = model.module(vocab, gamma=0.0)
+    if masked_by is None:
+        return module
+    task = masked_by.make()
+    return edges.give_mask(module, model, task.role_names, task.roles)
 
 
 @cache()
-def make_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
+def make_apply(
+    model: ModelConfig, vocab: int, masked_by: tasks.TaskConfig | None = None
+) -> Callable[..., Activations]:
     """(params, tokens_BT, edit=None) -> Activations of every position.
 
     The same function for all members of a model: JAX traces each function anew.
     """
-    module = make_module(model, vocab)
+    module = make_module(model, vocab, masked_by)
 
     def apply(
         params: Any, tokens_BT: jax.Array, edit: models.Edit | None = None
@@ -344,26 +358,41 @@ def make_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
     return apply
 
 
-def program_of(experiment: Experiment) -> tuple[ModelConfig, int, str]:
-    """(model, vocab, precision of products): what a forward pass is compiled from."""
-    return experiment.model, experiment.task.vocab, experiment.train.precision
+def program_of(
+    experiment: Experiment,
+) -> tuple[ModelConfig, int, str, tasks.TaskConfig | None]:
+    """What a forward pass is compiled from.
+
+    (model, vocab, precision of products, the task whose roles mask attention or None:
+    without `cut_edges` all tasks of one vocabulary share a program).
+    """
+    model, task = experiment.model, experiment.task
+    masked_by = task if model.cut_edges else None
+    return model, task.vocab, experiment.train.precision, masked_by
 
 
 @cache()
 def compile_apply(
-    model: ModelConfig, vocab: int, precision: str
+    model: ModelConfig,
+    vocab: int,
+    precision: str,
+    masked_by: tasks.TaskConfig | None = None,
 ) -> Callable[..., Activations]:
     """The jitted `make_apply`, compiled once for all members of one `program_of`."""
-    program = jax.jit(make_apply(model, vocab), static_argnames='edit')
+    program = jax.jit(make_apply(model, vocab, masked_by), static_argnames='edit')
     return numerics.pin(precision)(program)
 
 
 @cache()
 def compile_logits(
-    model: ModelConfig, vocab: int, precision: str, is_many: bool = False
+    model: ModelConfig,
+    vocab: int,
+    precision: str,
+    masked_by: tasks.TaskConfig | None = None,
+    is_many: bool = False,
 ) -> Callable[..., jax.Array]:
     """The jitted (params, tokens_BT) -> logits; of many, params are stacked."""
-    apply = make_apply(model, vocab)
+    apply = make_apply(model, vocab, masked_by)
 
     def compute(params: Any, tokens_BT: jax.Array) -> jax.Array:
         return apply(params, tokens_BT).logits

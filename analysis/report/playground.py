@@ -71,6 +71,8 @@ def require_fit(experiment: Experiment, others: list[dict[str, Any]]) -> dict[st
     model = experiment.model
     if not isinstance(model, TransformerConfig):
         raise UserError(f'the playground runs the model transformer, not {model.name}')
+    if model.cut_edges:
+        raise UserError('the playground runs networks with every edge of attention')
     if task.seq_len > LONGEST:
         line = f'the page has no room for {task.seq_len} tokens, only for {LONGEST}'
         raise UserError(line)

@@ -66,6 +66,9 @@ class ModelConfig:
 
     name: str  # its name in MODELS
     has_mixed_precision: ClassVar[bool] = False  # whether it can train in bfloat16
+    # Edges of attention that it does not have; a field of the models that can leave
+    # some out. See `models.edges`.
+    cut_edges: ClassVar[tuple[tuple[int, str, str], ...]] = ()
     # Fields of its named sizes, for config.default(model=..., size=...).
     sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
 

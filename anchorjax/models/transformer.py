@@ -8,7 +8,7 @@ scored.
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, get_args
 
 import jax
@@ -28,6 +28,7 @@ from anchorjax.models import (
     restrict_edit,
     shortcuts,
 )
+from anchorjax.models.edges import CUT
 from anchorjax.models.gradients import mix_rows, normalize, relu, score_keys
 from anchorjax.models.initializers import Initializer, gamma_normal, torch_uniform
 from anchorjax.models.shortcuts import Embedded, project
@@ -74,6 +75,9 @@ class TransformerConfig(ModelConfig):
     # and positions (PAPERS 4.1).
     decayed: Literal['all', 'all_but_embeddings'] = 'all'
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
+    # (layer from 0, source role, target role) that attention may not read, by the roles
+    # of the task: ((1, 'key', 'last'),). See `models.edges`.
+    cut_edges: tuple[tuple[int, str, str], ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self, 'model')
@@ -171,12 +175,15 @@ class Transformer(nn.Module):
       inits: the initializer of every kind of matrix, from `initializers`.
       dtype: of activations and factors of products; parameters, softmax, logits and the
         statistics of LayerNorm are float32.
+      mark_readable: tokens_BT -> of every layer, which positions each may read, bool
+        [B, T, T]; None: all before it (`edges.give_mask`).
     """
 
     config: TransformerConfig
     vocab: int
     inits: Mapping[str, Initializer]
     dtype: DTypeLike = jnp.float32
+    mark_readable: Callable[[jax.Array], Sequence[jax.Array]] | None = None
 
     @nn.compact
     def __call__(
@@ -196,6 +203,9 @@ class Transformer(nn.Module):
         edit_outside = restrict_edit(edit, None)
         X_em = edit_outside('X_em', embedded.rows())
 
+        readable: Sequence[jax.Array | None] = [None] * c.depth
+        if self.mark_readable is not None:
+            readable = self.mark_readable(tokens_BT)
         x, stream, blocks = X_em, embedded if edit is None else X_em, []
         for layer in range(c.depth):
             is_last = layer == c.depth - 1
@@ -205,7 +215,7 @@ class Transformer(nn.Module):
                 last_only=is_last and last_only and edit is None,
                 name=f'block_{layer}',
             )
-            activations = block(x, stream, restrict_edit(edit, layer))
+            activations = block(x, stream, restrict_edit(edit, layer), readable[layer])
             blocks.append(activations)
             x = stream = activations.X_do
 
@@ -233,9 +243,17 @@ class Block(nn.Module):
 
     @nn.compact
     def __call__(
-        self, x_BTD: jax.Array, stream: jax.Array | Embedded, edit: BlockEdit
+        self,
+        x_BTD: jax.Array,
+        stream: jax.Array | Embedded,
+        edit: BlockEdit,
+        readable_BTT: jax.Array | None = None,
     ) -> BlockActivations:
-        """`stream` [B, T, D] is x_BTD once more; the first block gets it as tables."""
+        """`stream` [B, T, D] is x_BTD once more; the first block gets it as tables.
+
+        Args:
+          readable_BTT: which positions each may read; None: all before it.
+        """
         c = self.config
         ln_attn = LayerNorm(c.eps, name='LN_attn')
         ln_mlp = LayerNorm(c.eps, name='LN_mlp')
@@ -247,7 +265,7 @@ class Block(nn.Module):
             query = ln_attn(x_BQD)
         if c.norm == 'pre':
             source = ln_attn(x_BTD)
-        attended = self._attention(query, source, edit)
+        attended = self._attention(query, source, edit, readable_BTT)
         X_qkv = merge_heads(attended[-1])
         attn_out = edit('attn_out', self._linear('W_O', 'attn_out', c.width, X_qkv))
         X_ao = x_BQD + attn_out
@@ -273,6 +291,7 @@ class Block(nn.Module):
         query: jax.Array | Embedded,
         source: jax.Array | Embedded,
         edit: BlockEdit,
+        readable_BTT: jax.Array | None,
     ) -> tuple[jax.Array, ...]:
         """Q, K, V, scores, Attn and X_qkv of BlockActivations."""
         c = self.config
@@ -283,10 +302,12 @@ class Block(nn.Module):
         K = split_heads(add_bias(project(source, W_K), b_K), c.heads)
         V = split_heads(add_bias(project(source, W_V), b_V), c.heads)
         if self.last_only:
-            scores, Attn, X_qkv = shortcuts.attend_last(Q, source, W_K, W_V)
+            scores, Attn, X_qkv = shortcuts.attend_last(
+                Q, source, W_K, W_V, readable_BTT
+            )
             X_qkv = split_heads(add_bias(X_qkv, b_V), c.heads)
             return Q, K, V, scores, Attn, X_qkv
-        return attend(Q, K, V, edit)
+        return attend(Q, K, V, edit, readable_BTT)
 
     def _linear(self, name: str, kind: str, d_out: int, x: jax.Array) -> jax.Array:
         W, b = self._weights(name, kind, x.shape[-1], d_out)
@@ -330,12 +351,16 @@ def activate(name: Activation, x: jax.Array) -> jax.Array:
 
 
 def attend(
-    Q: jax.Array, K: jax.Array, V: jax.Array, edit: BlockEdit
+    Q: jax.Array,
+    K: jax.Array,
+    V: jax.Array,
+    edit: BlockEdit,
+    readable_BTT: jax.Array | None = None,
 ) -> tuple[jax.Array, ...]:
     """Causal attention (P1 App A): Q, K, V, scores, Attn and X_qkv as edited."""
     Q, K, V = edit('Q', Q), edit('K', K), edit('V', V)
     scores = edit('scores', score_past(Q, K))
-    Attn = edit('Attn', attention_weights(scores))
+    Attn = edit('Attn', attention_weights(scores, readable_BTT))
     return Q, K, V, scores, Attn, edit('X_qkv', mix_values(Attn, V))
 
 
@@ -346,15 +371,19 @@ def score_past(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
     return scores.reshape(batch, heads, length, length)
 
 
-def attention_weights(scores_BHTT: jax.Array) -> jax.Array:
+def attention_weights(
+    scores_BHTT: jax.Array, readable_BTT: jax.Array | None = None
+) -> jax.Array:
     """softmax(mask(scores)) with a causal mask, [B, H, T, T] (P1 App A).
 
     P1's code masks the token 0 as well, which none of its sequences has.
     """
     length = scores_BHTT.shape[-1]
+    if readable_BTT is not None:
+        scores_BHTT = jnp.where(readable_BTT[:, None], scores_BHTT, CUT)
     scores = scores_BHTT.reshape(-1, length, length)
     is_past = jnp.tril(jnp.ones((length, length), bool))
-    Attn = nn.softmax(jnp.where(is_past, scores, -1e9))
+    Attn = nn.softmax(jnp.where(is_past, scores, CUT))
     return Attn.reshape(scores_BHTT.shape)
 
 
