@@ -34,6 +34,7 @@ from anchorjax.models import (
 from anchorjax.models.gradients import multiply
 from anchorjax.models.initializers import Initializer, gamma_normal
 from anchorjax.models.transformer import (
+    Attended,
     LayerNorm,
     Size,
     attend,
@@ -343,9 +344,7 @@ class Block(nn.Module):
             *attended, attn_out, X_ao, hidden_in, hidden, mlp_out, X_do
         )
 
-    def _attention(
-        self, source_BTD: jax.Array, edit: BlockEdit
-    ) -> tuple[jax.Array, ...]:
+    def _attention(self, source_BTD: jax.Array, edit: BlockEdit) -> Attended:
         """Q, K, V, scores, Attn and X_qkv of BlockActivations.
 
         jax.nn has the kernel, but for interventions, which need the formula. Nothing

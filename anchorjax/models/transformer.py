@@ -42,6 +42,8 @@ NORMS = get_args(Norm)
 Part = Literal['embed', 'qk', 'vo', 'mlp']
 PARTS = get_args(Part)
 Size = Annotated[int, at_least(1)]
+Array = jax.Array
+Attended = tuple[Array, Array, Array, Array, Array, Array]  # Q to X_qkv of a block
 
 
 @dataclasses.dataclass(frozen=True)
@@ -292,7 +294,7 @@ class Block(nn.Module):
         source: jax.Array | Embedded,
         edit: BlockEdit,
         readable_BTT: jax.Array | None,
-    ) -> tuple[jax.Array, ...]:
+    ) -> Attended:
         """Q, K, V, scores, Attn and X_qkv of BlockActivations."""
         c = self.config
         W_Q, b_Q = self._weights('W_Q', 'qk', c.width, c.heads * c.head_dim)
@@ -356,7 +358,7 @@ def attend(
     V: jax.Array,
     edit: BlockEdit,
     readable_BTT: jax.Array | None = None,
-) -> tuple[jax.Array, ...]:
+) -> Attended:
     """Causal attention (P1 App A): Q, K, V, scores, Attn and X_qkv as edited."""
     Q, K, V = edit('Q', Q), edit('K', K), edit('V', V)
     scores = edit('scores', score_past(Q, K))

@@ -144,7 +144,7 @@ class Run:
             if table[axis].nunique() > 1:
                 values = table[axis].unique().tolist()
                 raise UserError(f'networks(): several shapes, choose {axis}: {values}')
-        rows = table[axes].to_dict('records')
+        rows: list[Any] = table[axes].to_dict('records')
         return Networks(tuple(self.network(step, **row) for row in rows))
 
     def complete_point(self, point: Mapping[str, Any]) -> dict[str, Any]:
