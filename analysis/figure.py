@@ -44,7 +44,6 @@ from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.members.point import (
     Point,
-    complete_point,
     format_point,
     list_points,
     select_varying,
@@ -175,7 +174,7 @@ def _require_complete(module: ModuleType, path: pathlib.Path) -> None:
         raise UserError(f'--figures {path}: has no {", ".join(missing)}')
     if not hasattr(module, 'command'):
         _require_parameters(module.compute, path)
-        module.compute = _require_table(module.compute, path)
+        vars(module)['compute'] = _require_table(module.compute, path)
 
 
 def _require_parameters(compute: Callable, path: pathlib.Path) -> None:
@@ -375,7 +374,7 @@ def _compute(
     if _is_of_network(module):
         result = module.compute(run, **options, **point)
         steps = f'to step {run.curves.step.values[-1]}'
-        return result, [_name_network(run, complete_point(run, point), steps)]
+        return result, [_name_network(run, run.complete_point(point), steps)]
     if _takes_point(module):
         result = module.compute(run, **options, **point)
     else:
@@ -403,7 +402,7 @@ def choose_network(run: Run, point: Point) -> tuple[Point, str]:
     run.labels(**point)  # raises the error of an unknown axis
     axes = run.experiment.axes
     if all(axis in point or len(values) == 1 for axis, values in axes.items()):
-        return complete_point(run, point), ''
+        return run.complete_point(point), ''
     members = frame.list_usable(run)
     for axis, label in run.labels(**point).items():
         members = members[members[axis] == label]

@@ -7,6 +7,7 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   tasks, models    what is learned: pure data; what learns it: Activations out
   config           one frozen Experiment from a config; the grid of its members
   training         pure steps, losses, optimizers; the members on their devices
+  network          one trained network: activations by name, patches, answers
   storage          the files of a sweep: written whole, checked when read
   sweeps           the host loop: resume, train a segment, record, save; its jobs
   official         the authors' weights, to and from our parameters

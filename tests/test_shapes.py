@@ -139,17 +139,18 @@ OF_MODELS = [
     (floats(B, T, F), shortcuts.Embedded.project, EMBEDDED, floats(D, F)),
     (floats(B, T, F), shortcuts.project, STREAM, floats(D, F)),
     (
-        (floats(B, H, 1, T), floats(B, 1, H * K)),
+        (floats(B, H, 1, T), floats(B, H, 1, T), floats(B, 1, H * K)),
         *(shortcuts.attend_last, floats(B, 1, H, K), STREAM),
         *(floats(D, H * K), floats(D, H * K)),
     ),
     (STREAM, transformer.add_bias, STREAM, floats(D)),
     *[(STREAM, transformer.activate, a, STREAM) for a in transformer.ACTIVATIONS],
-    (ATTENTION, transformer.attention_weights, HEADS, HEADS),
-    (floats(B, T, H * K), transformer.mix_values, ATTENTION, HEADS),
+    (ATTENTION, transformer.score_past, HEADS, HEADS),
+    (ATTENTION, transformer.attention_weights, ATTENTION),
+    (HEADS, transformer.mix_values, ATTENTION, HEADS),
     (HEADS, transformer.split_heads, floats(B, T, H * K), H),
-    (ATTENTION, gpt2.weigh_past, HEADS, HEADS),
-    (floats(B, T, H * K), gpt2.attend_fused, HEADS, HEADS, HEADS),
+    (floats(B, T, H * K), transformer.merge_heads, HEADS),
+    (HEADS, gpt2.attend_fused, HEADS, HEADS, HEADS),
     (floats(B, T, F), gpt2.multiply_rows, STREAM, floats(D, F), 'float32', 'float32'),
     (floats(B, T, F), gpt2.Linear.apply, LINEAR, STREAM, 'float32'),
 ]
@@ -253,10 +254,11 @@ def test_a_model_gives_the_activations_of_its_sizes(name, last_only):
         Q = 1 if last_only and block is blocks[-1] else T
         chex.assert_shape(block.Q, (B, Q, H, K))
         chex.assert_shape([block.K, block.V], (B, T, H, K))
-        chex.assert_shape(block.Attn, (B, H, Q, T))
-        chex.assert_shape(block.X_qkv, (B, Q, H * K))
-        chex.assert_shape(block.hidden, (B, Q, F))
-        chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
+        chex.assert_shape([block.scores, block.Attn], (B, H, Q, T))
+        chex.assert_shape(block.X_qkv, (B, Q, H, K))
+        chex.assert_shape([block.hidden_in, block.hidden], (B, Q, F))
+        stream = [block.attn_out, block.X_ao, block.mlp_out, block.X_do]
+        chex.assert_shape(stream, (B, Q, D))
 
 
 def test_a_record_has_the_axes_of_its_task():

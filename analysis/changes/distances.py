@@ -15,15 +15,12 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from jax.typing import ArrayLike
 
-from analysis.members.member import (
-    Member,
-    flatten_params,
-    make_apply,
-    program_of,
-)
+from analysis.members.member import Member
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.models import ModelConfig
+from anchorjax.network import flatten_params, make_apply, program_of
+from anchorjax.tasks import TaskConfig
 
 MOST_BYTES = 2**28  # of the gradients of a batch; memory holds two
 
@@ -65,7 +62,9 @@ def _ask_both(first: Member, second: Member, number: int) -> list:
     for member in (first, second):
         batch = member.params, tokens_BT, labels_B
         found.append(tangent_kernel(compute_gradients, *batch))
-        found.append([block.hidden > 0 for block in member.forward(tokens_BT).blocks])
+        found.append(
+            [block.hidden > 0 for block in member.activations(tokens_BT).blocks]
+        )
     return found
 
 
@@ -98,9 +97,12 @@ def measure_movement(start_params: Any, end_params: Any) -> dict[str, float]:
 
 
 @cache()
-def _compile_gradients(model: ModelConfig, vocab: int, precision: str) -> Gradients:
-    """The jitted `make_gradients`, compiled once per architecture."""
-    return numerics.pin(precision)(jax.jit(make_gradients(make_apply(model, vocab))))
+def _compile_gradients(
+    model: ModelConfig, vocab: int, precision: str, masked_by: TaskConfig | None
+) -> Gradients:
+    """The jitted `make_gradients`, compiled once per `program_of`."""
+    apply = make_apply(model, vocab, masked_by)
+    return numerics.pin(precision)(jax.jit(make_gradients(apply)))
 
 
 def _share_switched(start_active: list, end_active: list) -> float:

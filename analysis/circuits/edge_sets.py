@@ -12,8 +12,7 @@ import xarray as xr
 
 from analysis.circuits import interventions, sequences
 from analysis.members.member import Member
-
-Edge = tuple[int, str, str]  # layer from 0, source role, target role
+from anchorjax.models.edges import Edge, allow_edges
 
 _KEY_TO_ANCHORS = ((0, 'key', 'anchor_1'), (0, 'key', 'anchor_2'))
 _ANCHORS_TO_LAST = ((1, 'anchor_1', 'last'), (1, 'anchor_2', 'last'))
@@ -74,7 +73,10 @@ def prepare_ablation(member: Member, most: int = 512) -> Ablation:
 
 
 def _list_edges(member: Member, depth: int, tokens_BT: np.ndarray) -> tuple[Edge, ...]:
-    """Every edge that some sequence has: a source position before a target position."""
+    """Every edge that some sequence has: a source position before a target position.
+
+    Those that the network was trained without (`model.cut_edges`) are not among them.
+    """
     names = member.task.role_names
     roles_BT = member.roles(tokens_BT)
     targets, sources = np.tril_indices(roles_BT.shape[1], -1)
@@ -83,7 +85,9 @@ def _list_edges(member: Member, depth: int, tokens_BT: np.ndarray) -> tuple[Edge
     edges = []
     for layer in range(depth):
         for source, target in distinct_pairs.T:
-            edges.append((layer, names[source], names[target]))
+            edge = (layer, names[source], names[target])
+            if edge not in member.experiment.model.cut_edges:
+                edges.append(edge)
     return tuple(edges)
 
 
@@ -112,11 +116,7 @@ def measure_effects(ablation: Ablation, sets: Iterable[Iterable[Edge]]) -> xr.Da
 
 def mask_edges(ablation: Ablation, allowed: Iterable[Edge]) -> np.ndarray:
     """A set of allowed edges as bool [layer, source role, target role]."""
-    names = ablation.member.task.role_names
-    allowed_NJJ = np.zeros((ablation.depth, len(names), len(names)), bool)
-    for layer, source, target in allowed:
-        allowed_NJJ[layer, names.index(source), names.index(target)] = True
-    return allowed_NJJ
+    return allow_edges(allowed, ablation.depth, ablation.member.task.role_names)
 
 
 def leave_out_each(edges: Collection[Edge]) -> list[list[Edge]]:

@@ -20,7 +20,7 @@ def average_attention(member: Member, tokens_BT: np.ndarray) -> xr.DataArray:
     """
     is_role_BTJ = _mark_roles(member, tokens_BT)
     mass = []
-    for block in member.forward(tokens_BT).blocks:
+    for block in member.activations(tokens_BT).blocks:
         mass.append(_average_by_role(np.asarray(block.Attn).mean(1), is_role_BTJ))
     roles = list(member.task.role_names)
     names = {'layer': np.arange(1, len(mass) + 1), 'source': roles, 'reader': roles}

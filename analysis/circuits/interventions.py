@@ -16,38 +16,45 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from analysis.members.member import Member, make_apply, program_of
+from analysis.members.member import Member
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.models import Edit, ModelConfig
+from anchorjax.models.edges import CUT, mark_readable
+from anchorjax.network import make_apply, program_of
+from anchorjax.tasks import TaskConfig
 
 Array = jax.Array | np.ndarray
 
 
-def make_cut_edit(
-    allowed_NJJ: Array, roles_BT: Array, renormalize: bool | Array = True
-) -> Edit:
+def make_cut_edit(allowed_NJJ: Array, roles_BT: Array) -> Edit:
     """An edit that cuts all edges but the allowed ones, bool [layer, source, target].
 
-    A position can always read itself. With `renormalize` the remaining weights of a
-    position sum to one again, as if the other scores were minus infinity (attention
-    knock-out); a position with no other source reads itself alone. Without it the
-    remaining weights stay what they were, and what was read along the cut edges is
-    missing.
+    The mask of `models.edges`, as in a network that is trained without these edges: the
+    remaining weights of a position sum to one (attention knock-out), and a position
+    with no other source reads itself alone.
     """
 
-    def edit(field: str, block: int, value: jax.Array) -> jax.Array:
+    def edit(field: str, block: int | None, value: jax.Array) -> jax.Array:
+        if field != 'scores':
+            return value
+        readable_BTT = mark_readable(allowed_NJJ[block], roles_BT)
+        return jnp.where(readable_BTT[:, None], value, CUT)
+
+    return edit
+
+
+def make_silence_edit(allowed_NJJ: Array, roles_BT: Array) -> Edit:
+    """As `make_cut_edit`, but the remaining weights stay what they were.
+
+    What was read along the cut edges is missing.
+    """
+
+    def edit(field: str, block: int | None, value: jax.Array) -> jax.Array:
         if field != 'Attn':
             return value
-        allowed_JJ = allowed_NJJ[block]
-        sources_B1T = roles_BT[:, None, :]
-        targets_BT1 = roles_BT[:, :, None]
-        itself_TT = jnp.eye(roles_BT.shape[1], dtype=bool)
-        kept_BTT = allowed_JJ[sources_B1T, targets_BT1] | itself_TT
-        kept_BHTT = jnp.where(kept_BTT[:, None], value, 0.0)
-        total_BHT1 = kept_BHTT.sum(-1, keepdims=True)
-        divisor_BHT1 = jnp.where(renormalize, jnp.maximum(total_BHT1, 1e-30), 1.0)
-        return kept_BHTT / divisor_BHT1
+        readable_BTT = mark_readable(allowed_NJJ[block], roles_BT)
+        return jnp.where(readable_BTT[:, None], value, 0.0)
 
     return edit
 
@@ -63,7 +70,7 @@ def make_patch_edit(
       X_ao_NBTD: X_ao of every layer, from a forward pass on other sequences.
     """
 
-    def edit(field: str, block: int, value: jax.Array) -> jax.Array:
+    def edit(field: str, block: int | None, value: jax.Array) -> jax.Array:
         if field != 'X_ao':
             return value
         patched_BT = (block == layer) & roles_J[roles_BT]
@@ -98,10 +105,14 @@ def run_edited(
 
 @cache()
 def _compile_edited(
-    model: ModelConfig, vocab: int, precision: str, make_edit: Callable[..., Edit]
+    model: ModelConfig,
+    vocab: int,
+    precision: str,
+    masked_by: TaskConfig | None,
+    make_edit: Callable[..., Edit],
 ) -> Callable[..., jax.Array]:
     """(params, tokens_BT, *arguments of make_edit) -> logits [B, V]."""
-    apply = make_apply(model, vocab)
+    apply = make_apply(model, vocab, masked_by)
 
     @numerics.pin(precision)
     @jax.jit

@@ -58,7 +58,7 @@ def measure_order(member: Member, comparison: Comparison) -> np.ndarray:
     the second, it is 2 (w1 - w2)^2 / (w1^2 + w2^2): 2 if one anchor alone is read.
     """
     base, exchanged, replaced = (
-        member.forward(compared.tokens_BT).blocks for compared in comparison
+        member.activations(compared.tokens_BT).blocks for compared in comparison
     )
     order = []
     for here, turned, other in zip(base, exchanged, replaced, strict=True):

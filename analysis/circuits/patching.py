@@ -10,7 +10,8 @@ import xarray as xr
 
 from analysis.circuits import sequences
 from analysis.circuits.interventions import make_patch_edit, run_edited
-from analysis.members.member import Member, read_answers
+from analysis.members.member import Member
+from anchorjax.network import read_answers
 
 FACTORS = ('key', 'anchor_1', 'anchor_2')
 # A place is a set of roles whose positions are patched together.
@@ -45,7 +46,7 @@ def _patch_factor(
     member: Member, base_BT: np.ndarray, other_BT: np.ndarray, places: list[str]
 ) -> xr.Dataset:
     """The shares [layer, place] of sequences that differ in one factor."""
-    other = member.forward(other_BT)
+    other = member.activations(other_BT)
     X_ao_NBTD = np.stack([block.X_ao for block in other.blocks])
     base_B = member.answer(base_BT)
     other_B = read_answers(other)

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from anchorjax.grid import find_indices
 from anchorjax.storage.reader import Run
 
 Point = Mapping[str, Any]
@@ -17,22 +16,6 @@ def list_points(run: Run) -> list[Point]:
     for values in itertools.product(*axes.values()):
         points.append(dict(zip(axes, values, strict=True)))
     return points
-
-
-def complete_point(run: Run, point: Point) -> Point:
-    """The point with every axis of the sweep, in its order, and with its exact values.
-
-    Raises:
-      UserError: an axis is unknown, or is missing although it has several values, or
-        has no such value.
-    """
-    axes = run.experiment.axes
-    run.experiment_of(**point)  # raises the errors above
-    indices = find_indices(axes, point)
-    complete = {}
-    for axis, values in axes.items():
-        complete[axis] = values[indices.get(axis, 0)]
-    return complete
 
 
 def select_varying(run: Run, point: Point, pooled: tuple[str, ...] = ()) -> Point:

@@ -82,7 +82,7 @@ def read_sequence(member: Member, tokens: tuple[int, ...] | None = None) -> xr.D
     tokens_T = sequences.check_tokens(member, given)
     require_attention(member)
     roles_T = np.array(member.task.role_names)[member.roles(tokens_T[None])[0]]
-    activations = member.forward(tokens_T[None])
+    activations = member.activations(tokens_T[None])
     Attn_NTT = np.stack([block.Attn[0].mean(0) for block in activations.blocks])
     return xr.Dataset(
         {

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from analysis.changes.crossings import find_first
 from analysis.drawing import style
 from analysis.members.measures import count_epoch
-from analysis.members.point import complete_point, name_point
+from analysis.members.point import name_point
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
@@ -53,7 +53,7 @@ def compute(
       UserError: no such member, or it is not trained yet.
     """
     experiment = run.experiment_of(**network)
-    complete = complete_point(run, network)
+    complete = run.complete_point(network)
     curves = run.curves.sel(run.labels(**complete), drop=True)
     if not curves.trained:
         where = name_point(run, complete)

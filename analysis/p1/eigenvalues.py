@@ -24,7 +24,7 @@ from analysis.drawing import style
 from analysis.drawing.bands import draw_intervals
 from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.point import Point, complete_point
+from analysis.members.point import Point
 from analysis.members.selection import explain_missing
 from analysis.names import name_values
 from analysis.spectra import (
@@ -94,7 +94,7 @@ def compute(
     gammas = []
     missing = []
     for gamma in sorted(axes['gamma']):
-        reason = explain_missing(run, complete_point(run, {**rest, 'gamma': gamma}))
+        reason = explain_missing(run, run.complete_point({**rest, 'gamma': gamma}))
         if reason:
             missing.append(f'γ {gamma:g} {reason}')
         else:
@@ -106,7 +106,7 @@ def compute(
     if followed not in gammas:
         raise UserError(f'eigenvalues: gamma = {followed:g}: must be one of {gammas}')
     members = [member_of(run, step, gamma=gamma, **rest) for gamma in gammas]
-    followed_point = complete_point(run, {**rest, 'gamma': followed})
+    followed_point = run.complete_point({**rest, 'gamma': followed})
     steps = run.steps(**followed_point)
     if len(steps) < 2:
         missing.append('no snapshot but one: no evolution')

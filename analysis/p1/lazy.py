@@ -21,12 +21,7 @@ from analysis import frame
 from analysis.changes.distances import measure_change, measure_kernel_distance
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
-from analysis.members.member import (
-    Member,
-    draw_independent,
-    make_untrained,
-    member_of,
-)
+from analysis.members.member import Member, draw_independent, make_untrained, member_of
 from analysis.members.selection import find_row_axis, require_heldout_eval_set
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most

@@ -59,7 +59,7 @@ def measure_attention(member: Member) -> xr.Dataset:
     require_attention(member)
     first_PBT = member.eval_sets.tokens_PBT[:, :SEQUENCES]
     tokens_BT = first_PBT[member.is_asked_PB[:, :SEQUENCES]]
-    Attn_BTT = np.asarray(member.forward(tokens_BT).blocks[0].Attn).mean(1)
+    Attn_BTT = np.asarray(member.activations(tokens_BT).blocks[0].Attn).mean(1)
     length = tokens_BT.shape[1]
     sigma, alignment, random_alignment = measure_values(member)
     key_without_positions = np.nan
@@ -108,7 +108,7 @@ def attend_to_key(member: Member, tokens_BT: np.ndarray) -> float:
 
     NaN for a model of one layer.
     """
-    blocks = member.forward(tokens_BT).blocks
+    blocks = member.activations(tokens_BT).blocks
     if len(blocks) < 2:
         return np.nan
     from_last_BT = blocks[1].Attn.mean(1)[:, -1]

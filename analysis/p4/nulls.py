@@ -7,8 +7,9 @@ training answers, and does not read the command.
 
 import numpy as np
 
-from analysis.members.member import draw_training, mark_scored, read_eval_set
+from analysis.members.member import draw_training
 from anchorjax.caching import cache
+from anchorjax.network import mark_scored, read_eval_set
 from anchorjax.tasks import Batch, TaskConfig
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.members.member import Member, flatten_params, member_of
+from analysis.members.member import Member, member_of
 from analysis.members.selection import require_task
 from analysis.names import name_network
 from analysis.report.choose import Choice, choose_one_of_each
@@ -14,6 +14,7 @@ from analysis.report.subject import Subject
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.models.transformer import TransformerConfig
+from anchorjax.network import flatten_params
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 
@@ -70,6 +71,8 @@ def require_fit(experiment: Experiment, others: list[dict[str, Any]]) -> dict[st
     model = experiment.model
     if not isinstance(model, TransformerConfig):
         raise UserError(f'the playground runs the model transformer, not {model.name}')
+    if model.cut_edges:
+        raise UserError('the playground runs networks with every edge of attention')
     if task.seq_len > LONGEST:
         line = f'the page has no room for {task.seq_len} tokens, only for {LONGEST}'
         raise UserError(line)

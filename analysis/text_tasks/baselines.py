@@ -12,10 +12,11 @@ conclusion the end of the right proof, compared with the query: all that a judge
 import jax
 import numpy as np
 
-from analysis.members.member import draw_training, read_eval_set
+from analysis.members.member import draw_training
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.grid import DATA, random_key
+from anchorjax.network import read_eval_set
 from anchorjax.tasks import TaskConfig, addition, prontoqa
 from anchorjax.tasks.prontoqa import shortcuts
 from anchorjax.tasks.prontoqa.sentences import Question

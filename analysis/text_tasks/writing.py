@@ -7,12 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from analysis.members.member import (
-    Member,
-    compile_apply,
-    program_of,
-    read_eval_set,
-)
+from analysis.members.member import Member
+from anchorjax.network import compile_apply, program_of, read_eval_set
 from anchorjax.tasks.prontoqa.texts import COLON, END, FALSE, TRUE
 
 EVAL_SET = 'seen_heldout_proof'

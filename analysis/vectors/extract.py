@@ -3,7 +3,7 @@
 import numpy as np
 
 from analysis.circuits import sequences
-from analysis.circuits.interventions import make_cut_edit, run_edited
+from analysis.circuits.interventions import make_silence_edit, run_edited
 from analysis.members.member import Member
 from anchorjax.errors import require
 
@@ -24,7 +24,7 @@ def read_vectors(
     """
     parts = []
     for start in range(0, len(tokens_BT), _PART):  # of a size that fits into memory
-        blocks = member.forward(tokens_BT[start : start + _PART]).blocks
+        blocks = member.activations(tokens_BT[start : start + _PART]).blocks
         depth = len(blocks)
         allowed = f'from 1 to {depth}, the depth'
         require(1 <= layer <= depth, 'layer', layer, allowed)
@@ -41,8 +41,8 @@ def compute_logits_without_key(member: Member, tokens_BT: np.ndarray) -> np.ndar
     roles = member.task.role_names
     allowed_NJJ = np.ones((member.depth, len(roles), len(roles)), bool)
     allowed_NJJ[:, roles.index('key')] = False
-    edit = (allowed_NJJ, member.roles(tokens_BT), False)
-    return run_edited(member, tokens_BT, make_cut_edit, *edit)
+    edit = (allowed_NJJ, member.roles(tokens_BT))
+    return run_edited(member, tokens_BT, make_silence_edit, *edit)
 
 
 def compute_v(

@@ -7,6 +7,7 @@ from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.experiment import Experiment
 from anchorjax.grid import TRACED_AXES, WINDOWS, short_name
 from anchorjax.limits import are_distinct, declared_fields
+from anchorjax.models import edges
 from anchorjax.tasks.columns import list_names
 
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
@@ -109,6 +110,7 @@ def _check_groups(experiment: Experiment) -> None:
     require(is_possible, 'train.precision', train.precision, allowed)
     task = experiment.task.make()
     model.require_fit(task.seq_len, task.vocab)
+    edges.require_edges(model, experiment.task.name, task.role_names)
     allowed = f'at most the {task.num_train} training examples'
     is_enough = train.batch_size <= task.num_train
     require(is_enough, 'train.batch_size', train.batch_size, allowed)

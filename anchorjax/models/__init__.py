@@ -26,22 +26,30 @@ MODELS: dict[str, 'str | type[ModelConfig]'] = {
 }
 
 # An intervention: (field, block, value) -> the value that replaces it. A model calls it
-# with 'Attn', 'X_ao' and 'X_do' of every block, from 0, as soon as each is computed.
-Edit = Callable[[str, int, jax.Array], jax.Array]
-# (field, value) -> the value that replaces it: an Edit of one block.
+# with every activation, by the names below, as soon as each is computed; blocks count
+# from 0, and what is of no block has None.
+Edit = Callable[[str, int | None, jax.Array], jax.Array]
+# (field, value) -> the value that replaces it: an Edit of one block, or outside of all.
 BlockEdit = Callable[[str, jax.Array], jax.Array]
 
 
 class BlockActivations(NamedTuple):
-    """One block (P1 App A). Q is T, or 1 in a last block that computes one position."""
+    """One block (P1 App A). Q is T, or 1 in a last block that computes one position.
+
+    `network.AXES` has the names that TransformerLens gives them.
+    """
 
     Q: jax.Array  # [B, Q, H, K]
     K: jax.Array  # [B, T, H, K]
     V: jax.Array  # [B, T, H, K]
+    scores: jax.Array  # [B, H, Q, T]: Q K^T / sqrt(d_k), before the mask
     Attn: jax.Array  # [B, H, Q, T]; rows sum to 1
-    X_qkv: jax.Array  # [B, Q, H * K]: Attn V, heads concatenated
+    X_qkv: jax.Array  # [B, Q, H, K]: Attn V, the output of every head before W_O
+    attn_out: jax.Array  # [B, Q, D]: what attention adds to the stream
     X_ao: jax.Array  # [B, Q, D]: the stream after attention
-    hidden: jax.Array  # [B, Q, F]: the neurons of the MLP, after the activation
+    hidden_in: jax.Array  # [B, Q, F]: the neurons of the MLP, before the activation
+    hidden: jax.Array  # [B, Q, F]: after it
+    mlp_out: jax.Array  # [B, Q, D]: what the MLP adds to the stream
     X_do: jax.Array  # [B, Q, D]: the stream after the block
 
 
@@ -51,6 +59,7 @@ class Activations(NamedTuple):
     X_em: jax.Array  # [B, T, D]: token plus position embedding
     blocks: tuple[BlockActivations, ...]
     logits: jax.Array  # [B, Q, V]
+    own: Mapping[str, jax.Array] = {}  # others, by the model's own names
 
 
 class ModelConfig:
@@ -58,6 +67,9 @@ class ModelConfig:
 
     name: str  # its name in MODELS
     has_mixed_precision: ClassVar[bool] = False  # whether it can train in bfloat16
+    # Edges of attention that it does not have; a field of the models that can leave
+    # some out. See `models.edges`.
+    cut_edges: ClassVar[tuple[tuple[int, str, str], ...]] = ()
     # Fields of its named sizes, for config.default(model=..., size=...).
     sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
 
@@ -165,8 +177,8 @@ def mask_decay(config: ModelConfig, params: Any) -> Any:
     return jax.tree_util.tree_map_with_path(is_decayed, params)
 
 
-def restrict_edit(edit: Edit | None, layer: int) -> BlockEdit:
-    """The intervention in one block; without one, values stay as they are."""
+def restrict_edit(edit: Edit | None, layer: int | None) -> BlockEdit:
+    """The intervention in one block, or outside; without one, values stay."""
 
     def edit_block(field: str, value: jax.Array) -> jax.Array:
         return value if edit is None else edit(field, layer, value)

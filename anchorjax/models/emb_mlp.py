@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from anchorjax.limits import check_fields
-from anchorjax.models import Activations, Edit, ModelConfig
+from anchorjax.models import Activations, Edit, ModelConfig, restrict_edit
 from anchorjax.models.initializers import gamma_normal
 from anchorjax.models.shortcuts import project
 from anchorjax.models.transformer import Activation, Size, activate
@@ -57,9 +57,14 @@ class EmbMLP(nn.Module):
         W_embed = self.param('W_embed', embed_init, (self.vocab, c.width))
         W_1 = self.param('W_1', init, (c.width, c.mlp_dim))
         W_2 = self.param('W_2', init, (c.mlp_dim, self.vocab))
-        X_em = W_embed[tokens_BT]
-        sum_BQD = jnp.cumsum(X_em, axis=1)
+        edit_outside = restrict_edit(edit, None)
+        X_em = edit_outside('X_em', W_embed[tokens_BT])
+        X_sum = jnp.cumsum(X_em, axis=1)
         if last_only and edit is None:
-            sum_BQD = sum_BQD[:, -1:]
-        hidden = activate(c.activation, project(sum_BQD, W_1))
-        return Activations(X_em, (), project(hidden, W_2))
+            X_sum = X_sum[:, -1:]
+        X_sum = edit_outside('X_sum', X_sum)
+        hidden_in = edit_outside('hidden_in', project(X_sum, W_1))
+        hidden = edit_outside('hidden', activate(c.activation, hidden_in))
+        logits = edit_outside('logits', project(hidden, W_2))
+        own = {'X_sum': X_sum, 'hidden_in': hidden_in, 'hidden': hidden}
+        return Activations(X_em, (), logits, own)

@@ -34,10 +34,11 @@ from anchorjax.models import (
 from anchorjax.models.gradients import multiply
 from anchorjax.models.initializers import Initializer, gamma_normal
 from anchorjax.models.transformer import (
+    Attended,
     LayerNorm,
     Size,
-    attention_weights,
-    mix_values,
+    attend,
+    merge_heads,
     split_heads,
 )
 
@@ -242,7 +243,8 @@ class GPT2(nn.Module):
         length = tokens_BT.shape[1]
         W_embed = self.param('W_embed', self.inits['embed'], (self.vocab, c.width))
         W_pos = self.param('W_pos', self.inits['embed'], (c.max_len, c.width))
-        X_em = W_embed[tokens_BT] + W_pos[:length]
+        edit_outside = restrict_edit(edit, None)
+        X_em = edit_outside('X_em', W_embed[tokens_BT] + W_pos[:length])
 
         is_loop = c.remat and self.logits_only and edit is None
         if is_loop and not self.is_initializing():
@@ -253,7 +255,7 @@ class GPT2(nn.Module):
             x = blocks[-1].X_do
         x = LayerNorm(c.eps, name='LN_final')(x)
         logits = multiply_rows(x, W_embed.T, c.dtype, jnp.float32)
-        return Activations(X_em, blocks, logits)
+        return Activations(X_em, blocks, edit_outside('logits', logits))
 
     def _run_blocks(
         self, x_BTD: jax.Array, last_only: bool, edit: Edit | None
@@ -325,24 +327,25 @@ class Block(nn.Module):
         edit = restrict_edit(self.edit, self.layer)
         x_BQD = x_BTD[:, -1:] if self.last_only else x_BTD
         attn_in = LayerNorm(c.eps, name='LN_attn')(x_BTD)
-        Q, K, V, Attn, X_qkv = self._attention(attn_in, edit)
-        attn_out = self._layer('O', 'residual', c.width, c.width)
-        X_ao = x_BQD + attn_out.apply(X_qkv, c.dtype)
-        X_ao = edit('X_ao', X_ao)
+        attended = self._attention(attn_in, edit)
+        to_stream = self._layer('O', 'residual', c.width, c.width)
+        attn_out = to_stream.apply(merge_heads(attended[-1]), c.dtype)
+        attn_out = edit('attn_out', attn_out)
+        X_ao = edit('X_ao', x_BQD + attn_out)
 
         mlp_in = LayerNorm(c.eps, name='LN_mlp')(X_ao)
         to_neurons = self._layer('in', 'mlp_in', c.width, c.mlp_dim)
-        neurons = to_neurons.apply(mlp_in, c.dtype)
-        hidden = nn.gelu(neurons, approximate=True)
-        mlp_out = self._layer('out', 'residual', c.mlp_dim, c.width)
-        X_do = X_ao + mlp_out.apply(hidden, c.dtype)
-        X_do = edit('X_do', X_do)
-        return BlockActivations(Q, K, V, Attn, X_qkv, X_ao, hidden, X_do)
+        hidden_in = edit('hidden_in', to_neurons.apply(mlp_in, c.dtype))
+        hidden = edit('hidden', nn.gelu(hidden_in, approximate=True))
+        from_neurons = self._layer('out', 'residual', c.mlp_dim, c.width)
+        mlp_out = edit('mlp_out', from_neurons.apply(hidden, c.dtype))
+        X_do = edit('X_do', X_ao + mlp_out)
+        return BlockActivations(
+            *attended, attn_out, X_ao, hidden_in, hidden, mlp_out, X_do
+        )
 
-    def _attention(
-        self, source_BTD: jax.Array, edit: BlockEdit
-    ) -> tuple[jax.Array, ...]:
-        """Q, K, V, Attn and X_qkv of BlockActivations.
+    def _attention(self, source_BTD: jax.Array, edit: BlockEdit) -> Attended:
+        """Q, K, V, scores, Attn and X_qkv of BlockActivations.
 
         jax.nn has the kernel, but for interventions, which need the formula. Nothing
         then depends on Attn, and the compiler drops it where nobody reads it.
@@ -356,15 +359,15 @@ class Block(nn.Module):
         K = split_heads(to_key.apply(source_BTD, c.dtype), c.heads)
         V = split_heads(to_value.apply(source_BTD, c.dtype), c.heads)
         if self.last_only:  # one position: float32 at any dtype
-            Attn, X_qkv = shortcuts.attend_last(
+            scores, Attn, X_qkv = shortcuts.attend_last(
                 Q.astype(jnp.float32), source_BTD, to_key.W, to_value.W
             )
-            return Q, K, V, Attn, X_qkv + to_value.b
-        Attn = weigh_past(Q, K)
-        if self.edit is None:
-            return Q, K, V, Attn, attend_fused(Q, K, V)
-        Attn = edit('Attn', Attn)
-        return Q, K, V, Attn, mix_values(Attn.astype(c.dtype), V)
+            X_qkv = split_heads(X_qkv + to_value.b, c.heads)
+            return Q, K, V, scores, Attn, X_qkv
+        by_formula = attend(Q, K, V, edit)
+        if self.edit is not None:
+            return by_formula
+        return *by_formula[:-1], attend_fused(Q, K, V)
 
     def _layer(self, name: str, kind: str, d_in: int, d_out: int) -> Linear:
         """The linear map of the parameters W_name and b_name."""
@@ -384,14 +387,5 @@ def multiply_rows(
 
 
 def attend_fused(Q_BTHK: jax.Array, K_BTHK: jax.Array, V_BTHK: jax.Array) -> jax.Array:
-    """Causal attention by jax.nn.dot_product_attention, [B, T, H * K]."""
-    mixed_BTHK = jax.nn.dot_product_attention(Q_BTHK, K_BTHK, V_BTHK, is_causal=True)
-    batch, length, _, _ = mixed_BTHK.shape
-    return mixed_BTHK.reshape(batch, length, -1)
-
-
-def weigh_past(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
-    """Attention by the formula, in float32, [B, H, T, T]."""
-    Q = Q_BTHK.astype(jnp.float32)
-    K = K_BTHK.astype(jnp.float32)
-    return attention_weights(Q, K)
+    """Causal attention by jax.nn.dot_product_attention, [B, T, H, K]."""
+    return jax.nn.dot_product_attention(Q_BTHK, K_BTHK, V_BTHK, is_causal=True)

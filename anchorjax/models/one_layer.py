@@ -65,8 +65,10 @@ class OneLayer(nn.Module):
         block_config = self.config.as_transformer(self.vocab)
         inits = initializers(block_config, self.gamma)
         W_embed = self.param('W_embed', inits['embed'], (self.vocab, self.vocab))
-        X_em = W_embed[tokens_BT]
+        edit_outside = restrict_edit(edit, None)
+        X_em = edit_outside('X_em', W_embed[tokens_BT])
         computes_last = last_only and edit is None
         block = Block(block_config, inits, last_only=computes_last, name='block_0')
         activations = block(X_em, X_em, restrict_edit(edit, 0))
-        return Activations(X_em, (activations,), activations.X_do)
+        logits = edit_outside('logits', activations.X_do)
+        return Activations(X_em, (activations,), logits)

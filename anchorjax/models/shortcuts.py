@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 from jax.typing import DTypeLike
 
+from anchorjax.models.edges import CUT
 from anchorjax.models.gradients import look_up, mix_rows, multiply, score_keys
 
 
@@ -60,7 +61,8 @@ def attend_last(
     source: jax.Array | Embedded,
     W_K: jax.Array,
     W_V: jax.Array,
-) -> tuple[jax.Array, jax.Array]:
+    readable_BTT: jax.Array | None = None,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Attention of the last position alone, in about 1/T of the work.
 
     A key bias would add the same to every score, which the softmax ignores. The caller
@@ -70,9 +72,10 @@ def attend_last(
       Q_B1HK: the query of the last position, which sees all T positions.
       source: what keys and values are made from, [B, T, D].
       W_K, W_V: [D, H * K].
+      readable_BTT: which positions each may read; None: all before it.
 
     Returns:
-      Attn [B, H, 1, T] and Attn V [B, 1, H * K], heads concatenated.
+      Scores and Attn [B, H, 1, T], and Attn V [B, 1, H * K], heads concatenated.
     """
     source_BTD = source.rows() if isinstance(source, Embedded) else source
     batch, _, heads, head_dim = Q_B1HK.shape
@@ -82,7 +85,11 @@ def attend_last(
     multiply_heads = jax.vmap(multiply, in_axes=(1, 1, None), out_axes=1)
     query_BHD = multiply_heads(Q_B1HK[:, 0], W_K.transpose(2, 1, 0), dtype)
     scores_BHT = score_keys(query_BHD, source_BTD) / head_dim**0.5
-    Attn_BHT = nn.softmax(scores_BHT)
+    kept_BHT = scores_BHT
+    if readable_BTT is not None:
+        kept_BHT = jnp.where(readable_BTT[:, -1:], scores_BHT, CUT)
+    Attn_BHT = nn.softmax(kept_BHT)
     mean_BHD = mix_rows(Attn_BHT, source_BTD)
     mixed = multiply_heads(mean_BHD, W_V, dtype)
-    return Attn_BHT[:, :, None], mixed.reshape(batch, 1, heads * head_dim)
+    mixed = mixed.reshape(batch, 1, heads * head_dim)
+    return scores_BHT[:, :, None], Attn_BHT[:, :, None], mixed

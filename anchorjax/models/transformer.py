@@ -8,7 +8,7 @@ scored.
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, get_args
 
 import jax
@@ -28,6 +28,7 @@ from anchorjax.models import (
     restrict_edit,
     shortcuts,
 )
+from anchorjax.models.edges import CUT
 from anchorjax.models.gradients import mix_rows, normalize, relu, score_keys
 from anchorjax.models.initializers import Initializer, gamma_normal, torch_uniform
 from anchorjax.models.shortcuts import Embedded, project
@@ -41,6 +42,8 @@ NORMS = get_args(Norm)
 Part = Literal['embed', 'qk', 'vo', 'mlp']
 PARTS = get_args(Part)
 Size = Annotated[int, at_least(1)]
+Array = jax.Array
+Attended = tuple[Array, Array, Array, Array, Array, Array]  # Q to X_qkv of a block
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +77,9 @@ class TransformerConfig(ModelConfig):
     # and positions (PAPERS 4.1).
     decayed: Literal['all', 'all_but_embeddings'] = 'all'
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
+    # (layer from 0, source role, target role) that attention may not read, by the roles
+    # of the task: ((1, 'key', 'last'),). See `models.edges`.
+    cut_edges: tuple[tuple[int, str, str], ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self, 'model')
@@ -171,12 +177,15 @@ class Transformer(nn.Module):
       inits: the initializer of every kind of matrix, from `initializers`.
       dtype: of activations and factors of products; parameters, softmax, logits and the
         statistics of LayerNorm are float32.
+      mark_readable: tokens_BT -> of every layer, which positions each may read, bool
+        [B, T, T]; None: all before it (`edges.give_mask`).
     """
 
     config: TransformerConfig
     vocab: int
     inits: Mapping[str, Initializer]
     dtype: DTypeLike = jnp.float32
+    mark_readable: Callable[[jax.Array], Sequence[jax.Array]] | None = None
 
     @nn.compact
     def __call__(
@@ -193,9 +202,13 @@ class Transformer(nn.Module):
         W_embed = self.param('W_embed', self.inits['embed'], (self.vocab, c.width))
         W_pos = self.param('W_pos', self.inits['embed'], (c.max_len, c.width))
         embedded = Embedded(tokens_BT, W_embed, W_pos[:length], self.dtype)
-        X_em = embedded.rows()
+        edit_outside = restrict_edit(edit, None)
+        X_em = edit_outside('X_em', embedded.rows())
 
-        x, stream, blocks = X_em, embedded, []
+        readable: Sequence[jax.Array | None] = [None] * c.depth
+        if self.mark_readable is not None:
+            readable = self.mark_readable(tokens_BT)
+        x, stream, blocks = X_em, embedded if edit is None else X_em, []
         for layer in range(c.depth):
             is_last = layer == c.depth - 1
             block = Block(
@@ -204,7 +217,7 @@ class Transformer(nn.Module):
                 last_only=is_last and last_only and edit is None,
                 name=f'block_{layer}',
             )
-            activations = block(x, stream, restrict_edit(edit, layer))
+            activations = block(x, stream, restrict_edit(edit, layer), readable[layer])
             blocks.append(activations)
             x = stream = activations.X_do
 
@@ -212,7 +225,7 @@ class Transformer(nn.Module):
             x = LayerNorm(c.eps, name='LN_final')(x)
         W_U = self.param('W_U', self.inits['unembed'], (c.width, self.vocab))
         b_U = self.param('b_U', init_bias(c, c.width), (self.vocab,))
-        logits = project(x, W_U, jnp.float32) + b_U
+        logits = edit_outside('logits', project(x, W_U, jnp.float32) + b_U)
         return Activations(X_em, tuple(blocks), logits)
 
 
@@ -232,9 +245,17 @@ class Block(nn.Module):
 
     @nn.compact
     def __call__(
-        self, x_BTD: jax.Array, stream: jax.Array | Embedded, edit: BlockEdit
+        self,
+        x_BTD: jax.Array,
+        stream: jax.Array | Embedded,
+        edit: BlockEdit,
+        readable_BTT: jax.Array | None = None,
     ) -> BlockActivations:
-        """`stream` [B, T, D] is x_BTD once more; the first block gets it as tables."""
+        """`stream` [B, T, D] is x_BTD once more; the first block gets it as tables.
+
+        Args:
+          readable_BTT: which positions each may read; None: all before it.
+        """
         c = self.config
         ln_attn = LayerNorm(c.eps, name='LN_attn')
         ln_mlp = LayerNorm(c.eps, name='LN_mlp')
@@ -246,28 +267,35 @@ class Block(nn.Module):
             query = ln_attn(x_BQD)
         if c.norm == 'pre':
             source = ln_attn(x_BTD)
-        Q, K, V, Attn, X_qkv = self._attention(query, source, edit)
-        X_ao = x_BQD + self._linear('W_O', 'attn_out', c.width, X_qkv)
+        attended = self._attention(query, source, edit, readable_BTT)
+        X_qkv = merge_heads(attended[-1])
+        attn_out = edit('attn_out', self._linear('W_O', 'attn_out', c.width, X_qkv))
+        X_ao = x_BQD + attn_out
         if c.norm == 'post':
             X_ao = ln_attn(X_ao)
         X_ao = edit('X_ao', X_ao)
 
         mlp_in = ln_mlp(X_ao) if c.is_pre_norm else X_ao
         hidden_in = self._linear('W_in', 'mlp_in', c.mlp_dim, mlp_in)
-        hidden = activate(c.activation, hidden_in)
-        X_do = X_ao + self._linear('W_out', 'mlp_out', c.width, hidden)
+        hidden_in = edit('hidden_in', hidden_in)
+        hidden = edit('hidden', activate(c.activation, hidden_in))
+        mlp_out = edit('mlp_out', self._linear('W_out', 'mlp_out', c.width, hidden))
+        X_do = X_ao + mlp_out
         if c.norm == 'post':
             X_do = ln_mlp(X_do)
         X_do = edit('X_do', X_do)
-        return BlockActivations(Q, K, V, Attn, X_qkv, X_ao, hidden, X_do)
+        return BlockActivations(
+            *attended, attn_out, X_ao, hidden_in, hidden, mlp_out, X_do
+        )
 
     def _attention(
         self,
         query: jax.Array | Embedded,
         source: jax.Array | Embedded,
         edit: BlockEdit,
-    ) -> tuple[jax.Array, ...]:
-        """Q, K, V, Attn and X_qkv of BlockActivations."""
+        readable_BTT: jax.Array | None,
+    ) -> Attended:
+        """Q, K, V, scores, Attn and X_qkv of BlockActivations."""
         c = self.config
         W_Q, b_Q = self._weights('W_Q', 'qk', c.width, c.heads * c.head_dim)
         W_K, b_K = self._weights('W_K', 'qk', c.width, c.heads * c.head_dim)
@@ -276,10 +304,12 @@ class Block(nn.Module):
         K = split_heads(add_bias(project(source, W_K), b_K), c.heads)
         V = split_heads(add_bias(project(source, W_V), b_V), c.heads)
         if self.last_only:
-            Attn, X_qkv = shortcuts.attend_last(Q, source, W_K, W_V)
-            return Q, K, V, Attn, add_bias(X_qkv, b_V)
-        Attn = edit('Attn', attention_weights(Q, K))
-        return Q, K, V, Attn, mix_values(Attn, V)
+            scores, Attn, X_qkv = shortcuts.attend_last(
+                Q, source, W_K, W_V, readable_BTT
+            )
+            X_qkv = split_heads(add_bias(X_qkv, b_V), c.heads)
+            return Q, K, V, scores, Attn, X_qkv
+        return attend(Q, K, V, edit, readable_BTT)
 
     def _linear(self, name: str, kind: str, d_out: int, x: jax.Array) -> jax.Array:
         W, b = self._weights(name, kind, x.shape[-1], d_out)
@@ -322,31 +352,59 @@ def activate(name: Activation, x: jax.Array) -> jax.Array:
     return {'relu': relu, 'tanh': jnp.tanh}[name](x)
 
 
-def attention_weights(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
-    """softmax(mask(Q K^T / sqrt(d_k))) with a causal mask, [B, H, T, T] (P1 App A).
+def attend(
+    Q: jax.Array,
+    K: jax.Array,
+    V: jax.Array,
+    edit: BlockEdit,
+    readable_BTT: jax.Array | None = None,
+) -> Attended:
+    """Causal attention (P1 App A): Q, K, V, scores, Attn and X_qkv as edited."""
+    Q, K, V = edit('Q', Q), edit('K', K), edit('V', V)
+    scores = edit('scores', score_past(Q, K))
+    Attn = edit('Attn', attention_weights(scores, readable_BTT))
+    return Q, K, V, scores, Attn, edit('X_qkv', mix_values(Attn, V))
+
+
+def score_past(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
+    """Q K^T / sqrt(d_k), [B, H, T, T]."""
+    batch, length, heads, head_dim = Q_BTHK.shape
+    scores = score_keys(_heads_first(Q_BTHK), _heads_first(K_BTHK)) / head_dim**0.5
+    return scores.reshape(batch, heads, length, length)
+
+
+def attention_weights(
+    scores_BHTT: jax.Array, readable_BTT: jax.Array | None = None
+) -> jax.Array:
+    """softmax(mask(scores)) with a causal mask, [B, H, T, T] (P1 App A).
 
     P1's code masks the token 0 as well, which none of its sequences has.
     """
-    batch, length, heads, head_dim = Q_BTHK.shape
-    Q, K = _heads_first(Q_BTHK), _heads_first(K_BTHK)
-    scores = score_keys(Q, K) / head_dim**0.5
+    length = scores_BHTT.shape[-1]
+    if readable_BTT is not None:
+        scores_BHTT = jnp.where(readable_BTT[:, None], scores_BHTT, CUT)
+    scores = scores_BHTT.reshape(-1, length, length)
     is_past = jnp.tril(jnp.ones((length, length), bool))
-    Attn = nn.softmax(jnp.where(is_past, scores, -1e9))
-    return Attn.reshape(batch, heads, length, length)
+    Attn = nn.softmax(jnp.where(is_past, scores, CUT))
+    return Attn.reshape(scores_BHTT.shape)
 
 
 def mix_values(Attn_BHTT: jax.Array, V_BTHK: jax.Array) -> jax.Array:
-    """Attn V, heads concatenated, [B, T, H * K] (P1 App A)."""
+    """Attn V of every head, [B, T, H, K] (P1 App A)."""
     batch, length, heads, head_dim = V_BTHK.shape
     Attn = Attn_BHTT.reshape(batch * heads, length, length)
     mixed = mix_rows(Attn, _heads_first(V_BTHK))
-    mixed_BHTK = mixed.reshape(batch, heads, length, head_dim)
-    return mixed_BHTK.swapaxes(1, 2).reshape(batch, length, heads * head_dim)
+    return mixed.reshape(batch, heads, length, head_dim).swapaxes(1, 2)
 
 
 def split_heads(x: jax.Array, heads: int) -> jax.Array:
     """[B, T, H * K] -> [B, T, H, K]."""
     return x.reshape(*x.shape[:2], heads, -1)
+
+
+def merge_heads(x_BQHK: jax.Array) -> jax.Array:
+    """[B, Q, H, K] -> [B, Q, H * K]."""
+    return x_BQHK.reshape(*x_BQHK.shape[:2], -1)
 
 
 def _heads_first(x_BTHK: jax.Array) -> jax.Array:

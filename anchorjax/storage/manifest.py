@@ -249,8 +249,8 @@ def _find_difference(
     last = []
     for group in ('code', 'programs'):
         last.append(({group: known.pop(group, {})}, {group: own.pop(group)}))
-    for pair in ((known, own), *last):
-        difference = _first_difference(*pair)
+    for first, second in ((known, own), *last):
+        difference = _first_difference(first, second)
         if difference is not None:
             return difference
     return None

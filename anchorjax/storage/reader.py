@@ -2,7 +2,8 @@
 
 run = api.open('runs/phase')
 run.results.agreement.sel(eval_set='unseen', mapping='composed')  # the last step
-run.params(gamma=2.04, depth=3, seed=0)  # a tree of arrays
+run.network(gamma=2.04, depth=3, seed=0)  # a network to run, read and patch
+run.params(gamma=2.04, depth=3, seed=0)  # its parameters alone, a tree of arrays
 """
 
 import contextlib
@@ -21,6 +22,7 @@ from anchorjax import config, models
 from anchorjax.caching import forget_changed_files
 from anchorjax.errors import StoreError, UserError, brief, describe_cause
 from anchorjax.grid import Cohort, axis_label, find_indices, locate, short_name
+from anchorjax.network import Network, Networks
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
 from anchorjax.storage.manifest import compare_programs
@@ -102,6 +104,65 @@ class Run:
         abstract = models.abstract_params(experiment.model, experiment.task.vocab)
         saved = abstract_members(abstract, self.folder.chunk_size)
         return chunk.load_member(int(step), lane, saved)  # 40.0 is the step 40
+
+    def network(self, step: int | str = 'last', **point: Any) -> Network:
+        """The network at `point`: its forward pass, activations, patches.
+
+        Args:
+          step, point: as in `params`.
+
+        Raises:
+          UserError, StoreError: as in `params`; or the network diverged.
+        """
+        experiment = self.experiment_of(**point)
+        complete = self.complete_point(point)
+        results = self.results.sel(self.labels(**complete))
+        if results.trained and results.diverged >= 0:
+            axes = self.experiment.axes
+            varying = [f'{a}={complete[a]}' for a in axes if len(axes[a]) > 1]
+            raise UserError(
+                f'the member at {",".join(varying)} diverged at step '
+                f'{int(results.diverged)}: there is nothing to analyze'
+            )
+        params = self.params(step, **point)
+        if step == 'last':
+            step = self.steps(**point)[-1]
+        return Network(experiment, params, complete, int(step), self)
+
+    def networks(self, step: int | str = 'last', **point: Any) -> Networks:
+        """All trained networks at these values of some axes that did not diverge.
+
+        Raises:
+          UserError: there is none, or they are of several models or tasks, which no one
+            program runs.
+        """
+        labels = self.labels(**point)
+        table = self.members
+        for axis, label in labels.items():
+            table = table[table[axis] == label]
+        table = table[table.trained & (table.diverged < 0)]
+        if not len(table):
+            raise UserError(f'{self.folder.workdir}: no trained network at {labels}')
+        axes = [*self.experiment.axes]
+        static = [short_name(path) for path, _ in self.experiment.static_axes]
+        for axis in static:
+            if table[axis].nunique() > 1:
+                values = table[axis].unique().tolist()
+                raise UserError(f'networks(): several shapes, choose {axis}: {values}')
+        rows: list[Any] = table[axes].to_dict('records')
+        return Networks(tuple(self.network(step, **row) for row in rows))
+
+    def complete_point(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """The point with every axis of the sweep, in its order, and its exact values.
+
+        Raises:
+          UserError: an axis is unknown, or is missing although it has several values,
+            or has no such value.
+        """
+        axes = self.experiment.axes
+        self.experiment_of(**point)  # raises the errors above
+        indices = find_indices(axes, point)
+        return {axis: values[indices.get(axis, 0)] for axis, values in axes.items()}
 
     def steps(self, **point: Any) -> list[int]:
         """The steps at which the member at `point` has a snapshot, in order."""

@@ -78,7 +78,10 @@ class SweepFolder:
         Raises:
           StoreError: it cannot be written.
         """
-        first = list(self.cohorts).index(chunk.cohort.name) * chunk.cohort.size
+        first = (
+            list(self.experiment.of_cohorts).index(chunk.cohort.name)
+            * chunk.cohort.size
+        )
         first += chunk.index * self.chunk_size
         lines = []
         for i in range(chunk.num_members):

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax.typing import DTypeLike
 
 from anchorjax.experiment import Experiment
+from anchorjax.models import edges
 
 # Divides a batch among devices (members.make_batch_splitter).
 Split = Callable[[Any], Any]
@@ -30,6 +31,8 @@ def compute_logits(
     Args:
       dtype: as in `ModelConfig.module_for_logits`.
     """
-    module = experiment.model.module_for_logits(experiment.task.vocab, dtype)
+    task = experiment.task.make()
+    module = experiment.model.module_for_logits(task.vocab, dtype)
+    module = edges.give_mask(module, experiment.model, task.role_names, task.roles)
     activations: Any = module.apply({'params': params}, tokens_BT, last_only)
     return activations.logits

@@ -47,10 +47,10 @@ def test_without_renormalizing_the_other_weights_stay(member):
     allowed = np.ones((2, 5, 5), bool)
     allowed[:, KEY] = False
     roles_BT = member.roles(TOKENS_BT)
-    edit = interventions.make_cut_edit(allowed, roles_BT, renormalize=False)
+    edit = interventions.make_silence_edit(allowed, roles_BT)
     activations = apply_edit(member, TOKENS_BT, edit)
     cut = np.asarray(activations.blocks[0].Attn[:, 0])
-    intact = member.forward(TOKENS_BT).blocks[0].Attn[:, 0]
+    intact = member.activations(TOKENS_BT).blocks[0].Attn[:, 0]
     np.testing.assert_allclose(cut[:, 1:, 1:], intact[:, 1:, 1:], rtol=1e-5)
     assert not cut[:, 1:, 0].any()
     assert np.allclose(cut[:, 0, 0], 1)
@@ -58,7 +58,7 @@ def test_without_renormalizing_the_other_weights_stay(member):
 
 def test_a_patch_with_the_sequence_itself_changes_nothing(member):
     base = sequences.sample(member, 32).tokens_BT
-    activations = member.forward(base)
+    activations = member.activations(base)
     X_ao_NBTD = np.stack([block.X_ao for block in activations.blocks])
     intact_B = activations.logits[:, -1].argmax(-1)
     everywhere = np.ones(5, bool)
@@ -105,7 +105,7 @@ def test_circuits_have_the_shapes_of_their_docstrings(member):
     allowed_CNJJ = np.ones((4, L, J, J), bool)
     answers_CB = interventions.answer_with_cuts(member, tokens_BT, allowed_CNJJ)
     chex.assert_shape(answers_CB, (4, B))
-    edit = (interventions.make_cut_edit, allowed_CNJJ[0], member.roles(tokens_BT), True)
+    edit = (interventions.make_cut_edit, allowed_CNJJ[0], member.roles(tokens_BT))
     logits_BV = interventions.run_edited(member, tokens_BT, *edit)
     chex.assert_shape(logits_BV, (B, 20))
 

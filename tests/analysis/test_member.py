@@ -9,7 +9,7 @@ import xarray as xr
 from analysis.changes.distances import choose_sequences
 from analysis.circuits import sequences
 from analysis.members.member import member_of
-from analysis.members.point import complete_point, format_point, select_varying
+from analysis.members.point import format_point, select_varying
 from analysis.p1 import eigenvalues
 from analysis.p1.official import measure_agreement
 from anchorjax.errors import StoreError, UserError
@@ -80,7 +80,7 @@ def test_matrices_are_named_by_their_path(member):
 @pytest.mark.parametrize('tokens', [[20, 3, 4], [[20.0, 3.0]], [[20, 201]], [[-1, 3]]])
 def test_what_is_no_token_is_refused_and_not_taken_for_another(member, tokens):
     with pytest.raises(UserError, match=r'must be integers \[B, T\] from 0 to 200'):
-        member.forward(tokens)
+        member.activations(tokens)
 
 
 def test_a_row_of_the_table_names_its_member(tmp_path):
@@ -90,11 +90,11 @@ def test_a_row_of_the_table_names_its_member(tmp_path):
     run = open_run(tmp_path)
     row = run.members.iloc[-1]
     point = {axis: row[axis] for axis in run.experiment.axes}
-    assert complete_point(run, point)['decay_window'] == (0, 20)
+    assert run.complete_point(point)['decay_window'] == (0, 20)
 
 
 def test_a_point_is_completed_and_told_apart(finished):
-    point = complete_point(finished, POINT)
+    point = finished.complete_point(POINT)
     assert list(point) == ['depth', 'gamma', 'learning_rate', 'weight_decay', 'seed']
     assert format_point(select_varying(finished, point)) == 'depth=2,gamma=0.8,seed=1'
     with pytest.raises(UserError, match='gamma is missing'):

@@ -12,7 +12,6 @@ from flax.traverse_util import flatten_dict
 from anchorjax import tasks
 from anchorjax.experiment import Experiment
 from anchorjax.grid import HParams
-from anchorjax.models import Activations
 from anchorjax.models.transformer import ACTIVATIONS
 from anchorjax.training.step import TrainState, init_member, new_state
 from tests.support import cases
@@ -204,28 +203,3 @@ def test_its_parameters_start_at_d_in_to_the_minus_gamma(name):
         error = (2 * leaf.size) ** -0.5
         ratio = np.std(leaf) / d_in**-0.8
         assert abs(ratio - 1) < 4 * error, path
-
-
-def test_the_one_layers_activations_and_interventions():
-    experiment = make_experiment('one_layer')
-    params = cases.random_params(experiment)
-    module = experiment.model.module(20, gamma=0.0)
-    offers = []
-
-    def keep(field: str, block: int, value: jax.Array) -> jax.Array:
-        offers.append((field, block, value.shape))
-        return value
-
-    @jax.jit
-    def run(params: Any) -> Activations:
-        return module.apply({'params': params}, TOKENS_BT, edit=keep)
-
-    kept = run(params)
-    plain = cases.run_forward(experiment, params, TOKENS_BT, last_only=False)
-    assert_same_but_rounding(kept, plain)
-    assert offers == [
-        ('Attn', 0, (3, 1, 5, 5)),
-        ('X_ao', 0, (3, 5, 20)),
-        ('X_do', 0, (3, 5, 20)),
-    ]
-    np.testing.assert_allclose(plain.blocks[0].Attn.sum(-1), 1, rtol=1e-5)

@@ -17,7 +17,7 @@ ORDER = {
         ('tasks', 'models'),
         ('experiment',),
         ('config',),
-        ('training',),
+        ('training', 'network'),
         ('storage',),
         ('sweeps', 'official'),
         ('api',),

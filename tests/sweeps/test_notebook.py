@@ -13,10 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis.members.member import draw_eval_sets, draw_training
+from analysis.members.member import draw_training
 from anchorjax import api, config, models, numerics, tasks
 from anchorjax.errors import StoreError, UserError
 from anchorjax.models.emb_mlp import EmbMLPConfig
+from anchorjax.network import draw_eval_sets
 from anchorjax.sweeps.shards import Shard
 from anchorjax.tasks import Batch, EvalSets, Task
 from anchorjax.tasks.modular_addition import ModularAdditionConfig

@@ -11,15 +11,11 @@ import numpy as np
 import pytest
 
 from analysis.members.lookup import lookup_scores
-from analysis.members.member import (
-    Member,
-    draw_eval_sets,
-    draw_independent,
-    draw_training,
-)
+from analysis.members.member import Member, draw_independent, draw_training
 from anchorjax import api, numerics
 from anchorjax.grid import DATA, INIT
 from anchorjax.models import draw_params
+from anchorjax.network import draw_eval_sets
 from anchorjax.sweeps import trainer
 from tests.support import cases
 from tests.support.faults import ONE
@@ -108,7 +104,7 @@ def test_networks_start_and_answer_as_in_training():
     tokens_BT = np.array([[5, 6, 1, 2], [7, 3, 4, 9]])
     with set_in_process():
         untrained = draw_independent(member, seed)
-        logits = untrained.forward(tokens_BT).logits
+        logits = untrained.activations(tokens_BT).logits
     key = jax.random.fold_in(jax.random.key(seed), INIT)
     params = jax.jit(draw_params, static_argnums=(0, 1))(own.model, 20, 0.5, key)
     chex.assert_trees_all_equal(untrained.params, params)

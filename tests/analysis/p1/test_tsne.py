@@ -120,7 +120,7 @@ def test_the_output_is_the_logits_with_nothing_read_from_the_key():
     activations = apply(member.params, drawn.tokens_BT)
     logits = extract.compute_logits_without_key(member, drawn.tokens_BT)
     np.testing.assert_allclose(logits, activations.logits[:, -1], rtol=1e-4, atol=1e-5)
-    unchanged = member.forward(drawn.tokens_BT).logits[:, -1]
+    unchanged = member.activations(drawn.tokens_BT).logits[:, -1]
     assert np.abs(logits - unchanged).max() > 0.1
     settings = {'number': 60, 'perplexity': 8, 'neighbours': 4}
     mapped = tsne.compute(member, of='output', **settings)

@@ -22,7 +22,7 @@ def compare_logits(engine: Page, member: Member, number: int = 100) -> None:
     logits = network_page.run_in_page(
         engine, network, tokens_BT, 'round(result.logits)'
     )
-    expected_BV = member.forward(tokens_BT).logits[:, -1]
+    expected_BV = member.activations(tokens_BT).logits[:, -1]
     np.testing.assert_allclose(logits, expected_BV, atol=TOLERANCE, rtol=0)
     # The test can fail: networks that forget their tokens would agree as well.
     assert np.ptp(expected_BV, axis=0).max() > 0.1
@@ -36,7 +36,7 @@ def test_logits_activations_and_answers_are_those_of_jax(engine):
     network = describe_network(member)
     argmax = 'result.logits.indexOf(result.logits.reduce((a, b) => Math.max(a, b)))'
     answers_B = network_page.run_in_page(engine, network, tokens_BT, argmax)
-    activations = member.forward(tokens_BT)
+    activations = member.activations(tokens_BT)
     np.testing.assert_array_equal(answers_B, activations.logits[:, -1].argmax(-1))
 
     few_BT = tokens_BT[:3]
@@ -63,7 +63,7 @@ def test_the_logit_lens_reads_the_stream_after_every_layer(engine):
     lens = network_page.run_in_page(
         engine, network, tokens_BT, 'result.lens.map(round)'
     )
-    activations = member.forward(tokens_BT)
+    activations = member.activations(tokens_BT)
     streams = [activations.X_em, *(block.X_do for block in activations.blocks)]
     for layer, X_BTD in enumerate(streams):
         expected_BV = X_BTD[:, -1] @ member.params['W_U'] + member.params['b_U']
@@ -99,5 +99,5 @@ def test_a_cut_edge_is_the_knock_out_of_causal(engine):
     edit = interventions.make_cut_edit(masks[3], roles_BT)
     cut_BV = member.apply(member.params, tokens_BT, edit=edit).logits[:, -1]
     np.testing.assert_allclose(logits_CBV[3], cut_BV, atol=TOLERANCE)
-    intact_B = member.forward(tokens_BT).logits[:, -1].argmax(-1)
+    intact_B = member.activations(tokens_BT).logits[:, -1].argmax(-1)
     assert (expected_CB != intact_B).any()  # some cut changes something

@@ -34,7 +34,7 @@ def compute_answers(tokens: list[int], numbers: tuple[int, ...] = (0, 1)) -> lis
     answers = []
     for number in numbers:
         member = samples.make_networks()[number]
-        logits = member.forward(np.array([tokens])).logits
+        logits = member.activations(np.array([tokens])).logits
         answers.append(int(logits[0, -1].argmax()))
     return answers
 

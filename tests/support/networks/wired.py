@@ -64,9 +64,10 @@ class Wired:
         X_BT2 = _embed(tokens_BT, roles_BT)
         blocks = []
         for layer, reads in enumerate(READS[self.solution]):
-            Attn = _attend(roles_BT, reads)[:, None]
+            scores = jnp.log(_attend(roles_BT, reads)[:, None])
             if edit is not None:
-                Attn = edit('Attn', layer, Attn)
+                scores = edit('scores', layer, scores)
+            Attn = jax.nn.softmax(scores)
             read_BT2 = Attn[:, 0] @ X_BT2
             X_BT2 = self._update(layer, X_BT2, read_BT2, roles_BT)
             if edit is not None:
