@@ -5,6 +5,8 @@ from anchorjax import api, config
 experiment = config.resolve(config.load('configs/phase.py'))
 run = api.train(experiment, 'runs/phase')   # trains, resumes, or reads what is there
 run.results.agreement.sel(eval_set='unseen', mapping='composed')
+
+In a multiprocessing Pool use spawn: what reads a network cannot run in a fork.
 """
 
 import dataclasses

@@ -38,6 +38,11 @@ EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
 # Flags of sweep.py that the command that starts the jobs decides for each of them.
 _FLAGS_OF_A_JOB = ('shard', 'distributed', 'coordinator', 'processes', 'process')
 _FLAGS_OF_A_JOB += ('dry_run',)
+_LINES_OF_JAX = {  # by a part of its own
+    'RESOURCE_EXHAUSTED': 'a device is out of memory; use fewer train.lanes',
+    'Unable to initialize backend': 'JAX_PLATFORMS: must name devices that are here',
+    'Disallowed ': 'JAX_TRANSFER_GUARD: must allow transfers; leave it unset',
+}
 _WIDEST_FIELD = 36  # characters of a field and its value in --help
 _MEANING = {'width': 88, 'initial_indent': 8 * ' ', 'subsequent_indent': 8 * ' '}
 
@@ -116,11 +121,11 @@ def _run(command: Callable[[], None]) -> None:
     except OSError as e:
         where = f': {e.filename}' if e.filename else ''
         _exit(f'error: {e.strerror or e}{where}', EXIT_FAILED)
-    except jax.errors.JaxRuntimeError as e:
-        if 'RESOURCE_EXHAUSTED' not in str(e):
-            raise
-        line = 'error: a device is out of memory; use fewer train.lanes'
-        _exit(line, EXIT_USER_ERROR)
+    except RuntimeError as e:
+        for part, line in _LINES_OF_JAX.items():
+            if part in str(e):
+                _exit(f'error: {line}', EXIT_USER_ERROR)
+        raise
     except Preempted:
         line = 'stopped by a signal and saved; the same command continues.'
         _exit(line, EXIT_PREEMPTED)
@@ -375,7 +380,9 @@ def use_compilation_cache() -> None:
     if settings.jax_compilation_cache_dir:
         return
     name = f'jaxlib-{version("jaxlib")}-{cpu_fingerprint()}'
-    home = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
+    home = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
+    if home.startswith('~'):  # of a user without a name and a HOME, as in a container
+        return
     folder = pathlib.Path(home) / 'anchorjax' / name
     jax.config.update('jax_compilation_cache_dir', str(folder))
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)

@@ -1,6 +1,7 @@
 """From plain values to one valid `Experiment`; every error names its field."""
 
 import dataclasses
+from types import NoneType
 from typing import Any
 
 import ml_collections
@@ -18,6 +19,9 @@ from anchorjax.experiment import (
     mark_resolved,
     with_schedule,
 )
+
+# What a field of a task or a model may hold: the manifest is JSON.
+_PLAIN = (bool, int, float, str, tuple, NoneType)
 
 
 def default(
@@ -145,7 +149,22 @@ def _find_classes(values: dict[str, Any]) -> dict[str, type]:
         is_group = isinstance(values[group], dict)
         name = values[group].get('name') if is_group else None
         classes[group] = find_class(group, name)
+        _require_plain_fields(classes[group], group)
     return classes
+
+
+def _require_plain_fields(cls: type, group: str) -> None:
+    """Raises ConfigError unless a class of one's own can stand in a manifest."""
+    name = cls.__qualname__
+    is_frozen = dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen
+    require(is_frozen, f'{group}: the class', name, 'a frozen dataclass')
+    for field in dataclasses.fields(cls):
+        is_plain = isinstance(
+            field.default, bool | int | float | str | tuple | NoneType
+        )
+        allowed = 'a field with a default: a number, a bool, a text, a tuple or None'
+        where = f'{group}.{field.name} of {name}'
+        require(is_plain and field.init, where, field.type, allowed)
 
 
 def _as_plain(value: Any) -> Any:

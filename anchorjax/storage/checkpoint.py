@@ -7,6 +7,7 @@ of its own devices, and reads all.
 import contextlib
 import functools
 import logging
+import os
 import pathlib
 import sys
 from collections.abc import Iterator
@@ -107,6 +108,11 @@ def _read_leaves(
     path: pathlib.Path, leaves: list[tuple], rows: slice | int
 ) -> list[np.ndarray]:
     """The arrays of some (path, like) of a checkpoint, all at once."""
+    if os.getpid() != _find_first_reader():
+        raise StoreError(
+            f'cannot read checkpoint {path} in a fork of a process that used one: take '
+            "multiprocessing.get_context('spawn')"
+        )
     opening, reading, arrays = {}, {}, []
     with files.open_by_number(path / 'tree') as store_path:
         for i, (leaf_path, like) in enumerate(leaves):
@@ -123,6 +129,12 @@ def _read_leaves(
             else:
                 arrays.append(np.zeros(like.shape, like.dtype)[rows])
     return arrays
+
+
+@functools.cache
+def _find_first_reader() -> int:
+    """The process that has the threads of tensorstore: a fork would wait for them."""
+    return os.getpid()
 
 
 def _make_folder(folder: pathlib.Path) -> None:

@@ -243,6 +243,20 @@ def _check_model(model: ModelConfig, config: TaskConfig, size: int) -> None:
     try:
         lowered = lower_model(model, config, size)
         is_same = digest_program(lowered) == digest_model(model, config, size)
+    except (
+        jax.errors.ConcretizationTypeError,
+        jax.errors.TracerArrayConversionError,
+    ) as e:
+        raise ConfigError(
+            f'model.name = {model.name!r}: must take gamma and tokens as arrays of JAX '
+            'without a value: no `if`, float() or NumPy of them; see jnp.where '
+            f'({describe_cause(e)})'
+        ) from e
+    except flax.errors.ScopeParamShapeError as e:
+        raise ConfigError(
+            f'model.name = {model.name!r}: must have parameters of the same shapes for '
+            f'sequences of any length ({describe_cause(e)})'
+        ) from e
     except flax.errors.FlaxError as e:
         raise ConfigError(
             f'model.name = {model.name!r}: must be a module of parameters alone, '

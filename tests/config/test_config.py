@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pathlib
 from typing import Annotated
 
 import ml_collections
@@ -97,6 +98,24 @@ def test_a_folder_of_a_config_may_have_a_colon(tmp_path, preset):
     )
     spec = f'{path}:{preset}' if preset else path
     assert config.load(spec).got == preset
+
+
+@pytest.mark.parametrize(
+    ('kind', 'options'),
+    [
+        (tuple, {'default_factory': tuple}),
+        (int, {}),
+        (int, {'default': 1, 'init': False}),
+        (pathlib.Path, {'default': pathlib.Path('x')}),
+    ],
+)
+def test_a_field_that_is_not_plain_is_one_line(monkeypatch, kind, options):
+    field = ('extra', kind, dataclasses.field(kw_only=True, **options))
+    bases = (ModularAdditionConfig,)
+    own = dataclasses.make_dataclass('Own', [field], bases=bases, frozen=True)
+    monkeypatch.setitem(tasks.TASKS, 'own', own)
+    with pytest.raises(ConfigError, match=r'task\.extra of Own = .*: must be a field'):
+        config.default(task='own')
 
 
 def test_unknown_names_have_a_hint():

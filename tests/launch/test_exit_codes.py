@@ -28,6 +28,12 @@ FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), '/data/run')
         (StoreUnavailable('run is in use'), 1, 'error: run is in use'),
         (TemporaryError('no answer'), 1, 'error: no answer'),
         (FULL, 1, 'error: No space left on device: /data/run'),
+        (
+            RuntimeError("Unable to initialize backend 'cuda'"),
+            2,
+            'error: JAX_PLATFORMS',
+        ),
+        (RuntimeError('Disallowed host-to-device transfer'), 2, 'error: JAX_TRANSFER'),
         (Preempted(), 75, 'stopped by a signal and saved; the same command continues'),
         (KeyboardInterrupt(), 1, 'interrupted; the same command continues'),
     ],

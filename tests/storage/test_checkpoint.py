@@ -1,5 +1,6 @@
 """One member of a checkpoint is read alone; damage of any file is found."""
 
+import os
 import pathlib
 from typing import Any, NamedTuple
 
@@ -54,12 +55,10 @@ def test_another_shape_is_refused_by_the_name_of_the_leaf(saved):
         checkpoint.load(saved.folder, STEP, wrong)
 
 
-def test_two_leaves_of_one_name_are_not_complete(tmp_path):
-    """Orbax writes both to one place: one of them would be read as the other."""
-    tree = {'a.b': np.zeros((2, 1)), 'a': {'b': np.ones((2, 5))}}
-    with pytest.raises(StoreError, match=r'checkpoint .*/7'):
-        checkpoint.save(tmp_path, 7, tree)
-    assert checkpoint.list_steps(tmp_path) == []
+def test_a_fork_is_told_so_and_does_not_wait_for_ever(saved, monkeypatch):
+    monkeypatch.setattr(os, 'getpid', lambda: 1)
+    with pytest.raises(StoreError, match=r'in a fork of .*spawn'):
+        checkpoint.load(saved.folder, STEP, saved.abstract, 0)
 
 
 @pytest.mark.parametrize('damage', [flip, truncate])

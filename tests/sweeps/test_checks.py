@@ -147,6 +147,9 @@ FAULTS = {
 }
 
 
+USES_OF_GAMMA = {'if': lambda gamma: gamma > 0.5 or 1, 'float': float, 'NumPy': np.sqrt}
+
+
 @dataclasses.dataclass(frozen=True)
 class LinearConfig(ModelConfig):
     name: str = 'linear'
@@ -174,6 +177,10 @@ class Linear(nn.Module):
         if self.fault == 'two parameters of one name':
             nn.Dense(2, name='a', use_bias=False)(jnp.zeros((1, 2)))
             self.param('a.kernel', init, (2, 2))
+        if self.fault in USES_OF_GAMMA:
+            USES_OF_GAMMA[self.fault](self.gamma)
+        if self.fault == 'shapes by length':
+            self.param('position', init, (tokens_BT.shape[1], 2))
         if self.fault == 'no parameters':
             return Activations(tokens_BT, (), tokens_BT)
         W_U = self.param('W_U', init, (self.vocab, width), dtype)
@@ -198,6 +205,8 @@ LINES_OF_MODELS = {
     'one class too many': 'logits.shape = (5, 1, 13): must be (5, 1, 12)',
     'logits alone': "the module = 'ShapeDtypeStruct': must be one of Activations",
     'two parameters of one name': 'parameter a/kernel = ',
+    **dict.fromkeys(USES_OF_GAMMA, "model.name = 'linear': must take gamma and tokens"),
+    'shapes by length': "model.name = 'linear': must have parameters of the same shap",
     'dropout': "model.name = 'linear': must be a module of parameters alone",
     'other collections': "model.name = 'linear': must be a module of parameters alone",
     'no parameters': "model.name = 'linear': must be a model with parameters",
