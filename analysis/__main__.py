@@ -11,8 +11,10 @@ python -m analysis pages                              README, RESULTS, gallery: 
 """
 
 import sys
+from functools import partial
 
 from analysis import claims, figure, frame, pages
+from analysis.pages import gallery
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
 from anchorjax import cli, files
@@ -76,7 +78,13 @@ def run_claims(words: list[str]) -> None:
 def run_pages(words: list[str]) -> None:
     """Renders the pages of the repository, and prints their paths."""
     text = 'Renders README, RESULTS and the gallery from analysis/pages.'
-    cli.Parser(prog='python -m analysis pages', description=text).parse_args(words)
+    parser = cli.Parser(prog='python -m analysis pages', description=text)
+    text = 'to draw again from the numbers beside them, before'
+    add = partial(parser.add_argument, nargs='+', default=[], metavar='PNG')
+    add('--pictures', type=cli.parse_file, help=text)
+    for path in parser.parse_args(words).pictures:
+        picture = gallery.read_picture(path)
+        print(gallery.draw_again(picture, path.parent))
     for path in pages.write_pages():
         print(path)
 

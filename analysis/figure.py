@@ -10,8 +10,10 @@ A figure is one file in one of the PACKAGES, with
 The first parameter of `compute` says what the figure is about: a `Run` or its members
 (a `DataFrame`, `frame.read_members`) are a whole sweep; a `Member` is one network,
 which --AXIS=VALUE and --step choose, or else the most composed one. A `compute` with
-**point takes these itself: they fix axes of a sweep; with **network they name one
-network. Its other parameters are the flags of the command:
+**point takes these itself: they fix axes of a sweep (`frame.fix_axes`); with **network
+they name one network. Above every figure stands which run and networks it shows; what
+a figure fixes itself it names in attrs['selection']. Its other parameters are the flags
+of the command:
 
     number: Annotated[int, at_least(1), at_most(100_000), 'sequences to patch'] = 1024
 
@@ -46,7 +48,7 @@ from analysis.members.point import (
     select_varying,
 )
 from analysis.members.selection import rank_towards
-from analysis.names import name_network, name_value
+from analysis.names import name_axis, name_network, name_value
 from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
@@ -65,7 +67,7 @@ SYNONYMS = {
     'learningcurve': ('curves',),
     'spectrum': ('eigenvalues',),
     'svd': ('eigenvalues',),
-    'ablation': ('causal', 'pruned_circuits'),
+    'ablation': ('causal',),
     'patching': ('causal',),
     'ntk': ('lazy',),
     'similarity': ('cosine',),
@@ -266,8 +268,8 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
         point |= axes
     result = compute(module, run, point, **options)
     if chosen:
-        result.attrs['network'] += f' ({chosen})'
-        print(f'{name}: {result.attrs["network"]}', file=sys.stderr)
+        result.attrs['about'] += f' ({chosen})'
+        print(f'{name}: {result.attrs["about"]}', file=sys.stderr)
 
     parts = {**select_varying(run, axes)}
     if 'step' in point:
@@ -292,10 +294,28 @@ def _refuse_point(run: Run, flags: list[Flag], name: str) -> NoReturn:
 def compute(module: ModuleType, run: Run, point: Point, **options: Any) -> Any:
     """The result of a figure of one network, at a point, or of the whole sweep.
 
+    Its attribute `about`, which stands above the figure, says of which run and networks
+    it is, and which flags were set.
+
     Raises:
       UserError: the network is not trained to its end, and no step is given: that of
         its newest snapshot, which may be 0, would pass for the last.
     """
+    result, words = _compute(module, run, point, options)
+    for flag in list_flags(module.compute):
+        value = options.get(flag.name, flag.default)
+        if value != flag.default:
+            words.append(f'{name_axis(flag.name)} {value}')
+    name = run.folder.workdir.resolve().name
+    about = ', '.join(filter(None, words))
+    result.attrs['about'] = f'{name}: {about}'
+    return result
+
+
+def _compute(
+    module: ModuleType, run: Run, point: Point, options: dict[str, Any]
+) -> tuple[Any, list[str]]:
+    """The result, and which networks of the run it is about."""
     subject = _find_subject(module)
     if subject is Member:
         axes = dict(point)
@@ -306,20 +326,25 @@ def compute(module: ModuleType, run: Run, point: Point, **options: Any) -> Any:
             raise UserError(
                 f'the member is not trained to its end: give --step, one of {steps}'
             )
-        result = module.compute(member, **options)
-        result.attrs['network'] = _name_network(
-            run, member.point, f'step {member.step}'
-        )
-        return result
+        words = _name_network(run, member.point, f'step {member.step}')
+        return module.compute(member, **options), [words]
     if _is_of_network(module):
         result = module.compute(run, **options, **point)
         steps = f'to step {run.curves.step.values[-1]}'
-        result.attrs['network'] = _name_network(run, complete_point(run, point), steps)
-        return result
+        return result, [_name_network(run, complete_point(run, point), steps)]
     if _takes_point(module):
-        return module.compute(run, **options, **point)
-    of_sweep = frame.read_members(run) if subject is pd.DataFrame else run
-    return module.compute(of_sweep, **options)
+        result = module.compute(run, **options, **point)
+    else:
+        of_sweep = frame.read_members(run) if subject is pd.DataFrame else run
+        result = module.compute(of_sweep, **options)
+    selection = result.attrs.pop('selection', '')
+    return result, [selection or _count_networks(run)]
+
+
+def _count_networks(run: Run) -> str:
+    """'18 networks', '12 of 18 networks'."""
+    usable, total = len(frame.find_usable(run.members)), len(run.members)
+    return f'{total} networks' if usable == total else f'{usable} of {total} networks'
 
 
 def choose_network(run: Run, point: Point) -> tuple[Point, str]:

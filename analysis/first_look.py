@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from analysis import claims
 from analysis.drawing import style
-from analysis.figure import PACKAGES, import_claims, name_module
-from analysis.frame import find_usable, read_members
+from analysis.figure import PACKAGES, compute, import_claims, name_module
+from analysis.frame import find_usable
 from analysis.p1 import answers, phase
 from anchorjax.errors import UserError, describe_failure
 from anchorjax.storage.reader import Run
@@ -80,12 +80,13 @@ def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
     Raises:
       UserError: one of them cannot be drawn; the line has the error. The other one is.
     """
-    members = read_members(run)
     paths, failed = [], {}
+    if not len(find_usable(run.members)):
+        return paths
     for module in (answers, phase):
         name = name_module(module)
         try:
-            result = module.compute(members)
+            result = compute(module, run, {})
         except UserError:  # it has nothing to show of this sweep
             continue
         try:

@@ -19,6 +19,7 @@ from analysis.members.point import Point, list_points, name_point
 from analysis.members.selection import report_progress
 from analysis.tables.folders import find_run_folders
 from anchorjax.errors import UserError
+from anchorjax.grid import TRACED_AXES, axis_label
 from anchorjax.storage.reader import Run, open_run
 
 # The rows of one run: `Run.members` with the columns of a paper.
@@ -70,6 +71,34 @@ def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
 def mark_usable(run: Run) -> pd.DataFrame:
     """All members, with `usable`: those of `list_usable`, and UserError as there."""
     return run.members.assign(usable=run.members.index.isin(list_usable(run).index))
+
+
+def fix_axes(run: Run, point: Point, shown: tuple[str, ...]) -> Point:
+    """The value of every axis that a figure does not show.
+
+    It is that of the point, or the first; which, stands in the figure's title.
+
+    Args:
+      shown: axes all of whose values are in the figure.
+
+    Raises:
+      UserError: the point has one of these, or an axis that the sweep does not have; or
+        it lacks one by which networks, tasks or trainings themselves differ: what is
+        seen at one depth says little of another.
+    """
+    run.labels(**point)  # raises the error of an unknown axis
+    fixed = {}
+    for axis, values in run.experiment.axes.items():
+        if axis in shown:
+            if axis in point:
+                reason = 'the figure shows all its values, leave it out'
+                raise UserError(f'--{axis}: {reason}')
+        elif axis not in point and len(values) > 1 and axis not in TRACED_AXES:
+            labels = ', '.join(str(axis_label(value)) for value in values)
+            raise UserError(f'--{axis}: the figure shows one, give it: {labels}')
+        else:
+            fixed[axis] = point.get(axis, values[0])
+    return fixed
 
 
 def find_points(run: Run, members: pd.DataFrame) -> list[Point]:

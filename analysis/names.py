@@ -48,6 +48,12 @@ def name_values(point: Point) -> str:
     return ', '.join(names)
 
 
+def name_setting(setting: str) -> str:
+    """'depth 2, weight decay 0.1' of 'depth=2,weight_decay=0.1' (`name_point`)."""
+    parts = [part.partition('=') for part in setting.split(',')]
+    return ', '.join(f'{name_axis(axis)} {value}'.strip() for axis, _, value in parts)
+
+
 def name_matrix(path: str) -> str:
     """'W_Q of layer 1' of 'block_0/W_Q'; the path of a matrix that is in no block."""
     block, _, name = path.rpartition('/')

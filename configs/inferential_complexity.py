@@ -8,8 +8,11 @@ preset     reproduces         what differs from the paper               cost on 
            depths 2 to 4      steps with a cosine to their end; gamma
                               0.4 and 0.8, which at this width have
                               the std of 0.28 and 0.56 in the paper's
-paper      both figures       nothing known; 60 of 210 epochs, more     378 networks: a
-                              than the slowest takes                    GPU
+paper      both figures       batch 300 and a warm-up to 10 times the   378 networks: a
+                              rate, as in P3's script; v1 says that     GPU
+                              both are as elsewhere, 2048 and 25
+                              (PAPERS quirk 10); 60 of 210 epochs,
+                              more than the slowest takes
 
 The wrong pairs and their order are the official code's (PAPERS 1.5). The threshold of
 the train loss, 5e-2 in P1 and 1e-1 in P3, is the flag --thresholds of the figure, which

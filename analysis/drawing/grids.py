@@ -1,8 +1,8 @@
 """A small picture for every cell of a sweep: gamma across, another axis upwards.
 
 That axis is the first static one, or the weight decay. In a sweep with one gamma the
-learning rate goes across. All other axes have their first value, or the one given by
---AXIS=VALUE. A cell without a member says why it is blank.
+learning rate goes across. All other axes have one value (`frame.fix_axes`). A cell
+without a member says why it is blank.
 """
 
 from collections.abc import Callable
@@ -46,29 +46,22 @@ def measure_cells(
 
     Returns:
       Its variables over [row, column], NaN where there is no matrix: `note` says why,
-      or is ''. Attributes: row_name and column_name, the axes that these are; `fixed`,
-      the values of the others; `matrix`; the `width` of the networks.
+      or is ''. Attributes: row_name and column_name, the axes that these are;
+      `selection`, the values of the others; `matrix`; the `width` of the networks.
 
     Raises:
-      UserError: an unknown axis, an axis that the grid itself shows, or no member has
-        the matrix.
+      UserError: as `frame.fix_axes`, or no member has the matrix.
       StoreError: a snapshot is damaged.
     """
     axes = run.experiment.axes
     row_name = find_row_axis(axes)
     column_name = find_column_axis(axes)
-    fixed = {}
-    for axis, values in axes.items():
-        if axis not in (row_name, column_name):
-            fixed[axis] = values[0]
-        elif axis in point:
-            raise UserError(f'--{axis}: the grid shows all its values, leave it out')
-    fixed |= point
+    fixed = frame.fix_axes(run, point, (row_name, column_name))
     lines = []
     for row in axes[row_name]:
         line = []
         for column in axes[column_name]:
-            place = fixed | {row_name: row, column_name: column}
+            place = {**fixed, row_name: row, column_name: column}
             W, note = read_matrix(run, path, step, place)
             found = note if W is None else measure(W)
             if isinstance(found, str):
@@ -84,7 +77,7 @@ def measure_cells(
     return grid.assign_coords(row=rows, column=list(axes[column_name])).assign_attrs(
         row_name=row_name,
         column_name=column_name,
-        fixed=name_values(fixed),
+        selection=name_values(fixed),
         matrix=path,
         width=frame.find_width(run),
     )
@@ -112,7 +105,7 @@ def draw_cells(
 ) -> None:
     """Calls draw_cell(axis, cell) for every member; writes notes in the others.
 
-    The title says of which matrix, and which values the other axes have.
+    The title says of which matrix.
 
     Args:
       axes: [row, column], the first row at the bottom.
@@ -130,8 +123,7 @@ def draw_cells(
         axis.set_ylabel(name_values({grid.row_name: row}))
     for axis, column in zip(upwards[0], grid.column.values, strict=True):
         axis.set_xlabel(_name_column(grid, column))
-    title = f'{name_matrix(grid.matrix)}; {grid.fixed}'
-    axes[0, 0].figure.suptitle(title, fontsize=6)
+    axes[0, 0].figure.suptitle(name_matrix(grid.matrix))
 
 
 def _name_column(grid: xr.Dataset, value: float) -> str:
@@ -145,6 +137,6 @@ def layout(grid: xr.Dataset) -> style.Layout:
     """Cells about as high as wide, on a page."""
     rows, columns = grid.note.shape
     size = min(7.0 / columns, 2.2)
-    width = 0.4 + size * columns
-    height = 0.3 + (size + 0.25) * rows
+    width = 1.1 + size * columns  # with the key of its colours
+    height = 0.6 + (size + 0.25) * rows
     return style.Layout(rows, columns, width, height)

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import pathlib
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from matplotlib.figure import Figure
 
 from analysis.tables.text import format_csv
 from anchorjax import files
+from anchorjax.errors import UserError
 
 # Okabe and Ito's colours, distinguishable with any colour vision.
 COLOURS = {
@@ -53,6 +55,7 @@ _RC = {
     'hatch.linewidth': 0.6,
 }
 _NO_TIME_STAMP = {'png': {'Software': None}, 'pdf': {'CreationDate': None}}
+_LETTERS_PER_INCH = 15  # of a title
 _PALETTE = 256  # colours of a PNG: a third of the bytes, and the eye sees no less
 
 
@@ -85,15 +88,56 @@ def draw_figure(
         figure = Figure(figsize=size, layout='constrained')
         FigureCanvasAgg(figure)  # where it is drawn
         draw(result, figure.subplots(**grid))
-        _name_network(figure, result.attrs.get('network', ''))
+        _mark_empty(figure)
+        _write_title(figure, result.attrs.get('about', ''))
         yield figure
 
 
-def _name_network(figure: Figure, network: str) -> None:
-    """Writes which network a figure is of above all, with what it says there itself."""
-    if network:
-        lines = [network, figure.get_suptitle()]
-        figure.suptitle('\n'.join(filter(None, lines)), fontsize=7)
+def _mark_empty(figure: Figure) -> None:
+    """Says 'no data' in a panel without any.
+
+    Raises:
+      UserError: no panel has data: an empty axis says nothing about these networks.
+    """
+    panels = []
+    for axis in figure.axes:
+        if axis.axison and axis.get_label() != '<colorbar>':
+            panels.append(axis)
+    empty = [axis for axis in panels if not _has_data(axis)]
+    if len(empty) == len(panels):
+        raise UserError(
+            'there is nothing to draw: these networks have no data for any panel (or '
+            '`draw` does not fill the axes that it is given)'
+        )
+    for axis in empty:
+        if not axis.texts:
+            middle = {'ha': 'center', 'va': 'center', 'transform': axis.transAxes}
+            axis.text(0.5, 0.5, 'no data', **middle)
+
+
+def _has_data(axis: Axes) -> bool:
+    """Whether it shows a finite number; lines across, as of axhline, are none."""
+    in_data = axis.transData
+    for line in axis.lines:
+        is_in_data = all(line.get_transform().contains_branch_seperately(in_data))
+        if is_in_data and np.isfinite(line.get_xydata()).all(1).any():
+            return True
+    for patch in axis.patches:
+        if all(patch.get_transform().contains_branch_seperately(in_data)):
+            return True
+    for image in axis.images:
+        if np.ma.masked_invalid(image.get_array()).count():
+            return True
+    bounds = [collection.get_datalim(in_data) for collection in axis.collections]
+    return any(np.isfinite(box.get_points()).all() for box in bounds)
+
+
+def _write_title(figure: Figure, about: str) -> None:
+    """Of which run and networks a figure is, above what it says there itself."""
+    lines = [*about.splitlines(), *figure.get_suptitle().splitlines()]
+    letters = int(_LETTERS_PER_INCH * figure.get_figwidth())
+    wrapped = [textwrap.fill(line, letters) for line in lines]
+    figure.suptitle('\n'.join(wrapped), fontsize=_RC['font.size'])
 
 
 def write_figure(
@@ -106,19 +150,31 @@ def write_figure(
     """Writes path.png, path.pdf and the numbers behind them: path.csv or path.nc.
 
     No time stamps: equal figures give equal bytes. The numbers, of seven digits in a
-    .nc, are there first, for a picture that cannot be drawn.
+    .nc, are there first, for a picture that cannot be drawn. Of which networks they are
+    (`figure.compute`) is an attribute of a .nc, and a column of a .csv.
 
     Args:
       kinds: of picture. A PDF takes longer than a PNG: it embeds its fonts.
     """
     if isinstance(result, pd.DataFrame):
         numbers = path.with_name(f'{path.name}.csv')
-        files.write_text(numbers, format_csv(result))
+        files.write_text(numbers, format_csv(result.assign(**result.attrs)))
     else:
         numbers = path.with_name(f'{path.name}.nc')
         floats = [name for name, values in result.items() if values.dtype.kind == 'f']
         encoding = {name: {'dtype': 'float32'} for name in floats}
         files.write_atomic(numbers, partial(result.to_netcdf, encoding=encoding))
+    return [*write_pictures(result, draw, layout, path, kinds), numbers]
+
+
+def write_pictures(
+    result: pd.DataFrame | xr.Dataset,
+    draw: Callable,
+    layout: Layout | Callable[[Any], Layout],
+    path: pathlib.Path,
+    kinds: tuple[str, ...],
+) -> list[pathlib.Path]:
+    """Of `write_figure`: the pictures without the numbers."""
     paths = []
     with draw_figure(result, draw, layout) as figure:
         for kind in kinds:
@@ -127,7 +183,7 @@ def write_figure(
             save = partial(figure.savefig, metadata=metadata, bbox_inches='tight')
             files.write_atomic(target, _with_palette(save) if kind == 'png' else save)
             paths.append(target)
-    return [*paths, numbers]
+    return paths
 
 
 def _with_palette(save: Callable) -> Callable[[pathlib.Path], None]:

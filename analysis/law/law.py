@@ -114,7 +114,18 @@ def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:
     for name, text in texts.items():
         files.write_text(folder / name, text)
         paths.append(folder / name)
+    if result.empty or not _list_rows(result):
+        raise UserError(
+            f'law: no factor alone differs in {stats.MIN_SEEDS} settings of these '
+            f'networks: there is nothing to compare; {folder} has their tables'
+        )
+    result.attrs |= describe(members)
     return paths + style.write_figure(result, draw, layout, folder / 'law_effects')
+
+
+def describe(members: pd.DataFrame) -> dict[str, str]:
+    """Attributes of the effects: of which networks they are."""
+    return {'about': f'{len(members)} networks of {members.run.nunique()} runs'}
 
 
 def tabulate_cells(members: pd.DataFrame) -> pd.DataFrame:

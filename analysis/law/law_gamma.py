@@ -60,10 +60,10 @@ PANELS = {
     '4 tokens, 6 anchors, decay 0.15\nboth pairs unseen': (
         _SHORT | {'weight_decay': 0.15, 'anchors': 6, 'exception': BOTH_UNSEEN}
     ),
-    '9 tokens, batch 512 (the twin)\ndecay 0.1': (
+    '9 tokens, batch 512\ndecay 0.1': (
         _NINE | {'learning_rate': 1e-3, 'weight_decay': 0.1, 'batch_size': 512}
     ),
-    '9 tokens, batch 2048 (the lead)\ndecay 0.1': (
+    '9 tokens, batch 2048\ndecay 0.1': (
         _NINE | {'learning_rate': 1e-3, 'weight_decay': 0.1}
     ),
     '9 tokens, batch 2048\nsplit by pair, decay 0.1': (
@@ -85,7 +85,10 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     shown = pd.concat(tables).sort_values(['panel', 'gamma', 'seed'])
     shown['gamma_at_400'] = equivalent_gamma(shown.gamma, shown.width)
     columns = ['panel', 'title', 'gamma', 'gamma_at_400', 'seed', 'converged']
-    return shown[[*columns, *ANSWERS]].rename(columns=ANSWERS)
+    result = shown[[*columns, *ANSWERS]].rename(columns=ANSWERS)
+    count = f'{len(result)} networks, picked of {len(members)}'
+    result.attrs['about'] = f'{count} to show what γ can do'
+    return result
 
 
 def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
@@ -94,9 +97,9 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
         _draw_panel(axis, result[result.panel == p])
         axis.set_title(title)
     for axis in axes[:, 0]:
-        axis.set_ylabel('share of answers')
+        axis.set_ylabel('share of answers to the\nunseen pair')
     for axis in axes[-1]:
-        axis.set_xlabel('initialization rate γ\n(and as γ at width 400)')
+        axis.set_xlabel('γ (at width 400)')
     axes[0, 0].figure.legend(
         handles=_make_legend(), loc='outside lower center', ncols=5
     )
@@ -134,13 +137,13 @@ def _make_legend() -> list[Line2D]:
         handles.append(Line2D([], [], color=style.COLOURS[rule], label=rule, **dot))
     hollow = {'color': 'black', 'mfc': 'white', 'label': 'not converged'}
     handles.append(Line2D([], [], **hollow, **dot))
-    handles.append(Line2D([], [], color='black', lw=1, label='mean of all networks'))
+    handles.append(Line2D([], [], color='black', lw=1, label='mean of a γ'))
     dotted = {'color': 'grey', 'lw': 0.8, 'ls': ':'}
-    handles.append(Line2D([], [], **dotted, label='held-out questions'))
+    handles.append(Line2D([], [], **dotted, label='mean of right held-out answers'))
     return handles
 
 
-layout = style.Layout(rows=2, columns=4, width=9.5, height=5.4)
+layout = style.Layout(rows=2, columns=4, width=9.5, height=5.6)
 
 
 def command(words: list[str]) -> None:

@@ -19,6 +19,7 @@ from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.measures import LOSS, describe_criterion, list_measures
 from analysis.members.selection import choose_axis
+from analysis.names import name_setting
 from anchorjax.storage.reader import Run
 
 TITLE = 'Accuracy by setting'
@@ -90,14 +91,13 @@ def _count(cells: pd.DataFrame) -> str:
 
 
 def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
-    """A panel for each measure."""
+    """A panel for each measure, one for all that have the same numbers."""
     first = cells.iloc[0]
-    measures = cells.groupby('measure', sort=False)
-    for axis in axes.flat[measures.ngroups :]:
+    panels = _list_panels(cells)
+    for axis in axes.flat[len(panels) :]:
         axis.set_axis_off()
-    for axis, (measure, of_measure) in zip(axes.flat, measures, strict=False):
+    for axis, (title, of_measure) in zip(axes.flat, panels, strict=False):
         _draw_measure(axis, of_measure)
-        title = str(measure).replace('_', ' ').removesuffix(' assigned')
         axis.set_title(title)
     if 1 < cells.setting.nunique() <= MOST_LINES:
         axes.flat[0].legend(fontsize=5.5)
@@ -107,8 +107,23 @@ def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
     axes.flat[0].figure.suptitle(f'{_describe_statistic(cells)}\n{_count(cells)}')
 
 
+def _list_panels(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """(title, rows) of every measure; those with the same numbers share a panel."""
+    panels: list[tuple[str, pd.DataFrame]] = []
+    for measure, rows in cells.groupby('measure', sort=False):
+        title = str(measure).replace('_', ' ').removesuffix(' assigned')
+        rows = rows.reset_index(drop=True)
+        for i, (others, drawn) in enumerate(panels):
+            if rows['mean'].equals(drawn['mean']):
+                panels[i] = (f'{others}\n= {title}', drawn)
+                break
+        else:
+            panels.append((title, rows))
+    return panels
+
+
 def layout(cells: pd.DataFrame) -> style.Layout:
-    number = cells.measure.nunique()
+    number = len(_list_panels(cells))
     columns = min(number, MOST_COLUMNS)
     rows = -(-number // columns)
     values = cells.value.unique()
@@ -134,7 +149,8 @@ def _draw_measure(axis: Axes, cells: pd.DataFrame) -> None:
             ms=3,
             lw=1,
             elinewidth=0.8,
-            label=setting,
+            label=name_setting(str(setting)),
+            clip_on=False,  # at 0 and 1
         )
     if cells.axis.iloc[0] == 'gamma':
         label_gamma_cells(axis, values, cells.width.iloc[0])
@@ -145,4 +161,5 @@ def _draw_measure(axis: Axes, cells: pd.DataFrame) -> None:
     if cells.is_loss.iloc[0]:
         axis.set_ylabel('nats a token')
     else:
-        axis.set_ylim(-0.03, 1.03)
+        axis.set_ylabel('share')
+        axis.set_ylim(0, 1)

@@ -26,7 +26,8 @@ CAPTION = (
     'How every network answers the unseen pair, by the γ that its weights were drawn '
     'with; below each γ the one that has the same standard deviation at width 400. '
     'Blue: it composes the two functions. Orange: it answers as for the reversed '
-    'pair. Hollow: it has not converged. Lines are means of all.'
+    'pair. Hollow: it has not converged. Lines are means of all. Above: what P1 '
+    'expects from its large initialization on, and from its small one on.'
 )
 # Of members, by their columns.
 SHARES = {f'unseen_{mapping}': mapping for mapping in UNSEEN_MAPPINGS}
@@ -90,7 +91,7 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
     for axis, (name, networks) in zip(axes.flat, by_setting, strict=False):
         axis.set_axis_on()
         _draw_setting(axis, networks)
-        axis.set_title(name, pad=16)
+        axis.set_title(name, pad=24)
     for axis in axes[:, 0]:
         axis.set_ylabel('share of answers to the unseen pair')
     lines, names = axes[0, 0].get_legend_handles_labels()
@@ -120,7 +121,7 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
         expected = _expect(round(equivalent, 1)) if is_as_in_p1 else ''
         if expected and expected not in marked:
             marked.append(expected)
-            words = f'P1: {expected}'
+            words = f'P1 expects\n{expected}'
             look = {'ha': 'center', 'va': 'bottom', 'fontsize': 7}
             look['color'] = style.COLOURS[expected]
             axis.text(x, 1.05, words, **look)

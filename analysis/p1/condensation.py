@@ -29,6 +29,7 @@ CAPTION = 'Do the neurons of the first query matrix share their direction?'
 MATRIX = 'block_0/W_Q'
 THRESHOLD = 0.7
 BINS = np.linspace(-1, 1, 41)
+COLOURS = 'RdBu_r'  # of cosines
 Threshold = Annotated[
     float, above(0), below(1), 'two neurons above this cosine are one group'
 ]
@@ -99,7 +100,7 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
 
 def draw_cosines(axis: Axes, cosine: np.ndarray) -> AxesImage:
     """Draws a cosine matrix, from blue at -1 to red at 1."""
-    return axis.imshow(cosine, cmap='RdBu_r', vmin=-1, vmax=1, interpolation='nearest')
+    return axis.imshow(cosine, cmap=COLOURS, vmin=-1, vmax=1, interpolation='nearest')
 
 
 def _draw_densities(axis: Axes, result: xr.Dataset) -> None:

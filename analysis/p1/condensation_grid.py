@@ -11,6 +11,8 @@ from typing import Annotated, Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 
 from analysis.drawing import grids
 from analysis.p1 import condensation
@@ -59,6 +61,9 @@ def compute(
 def draw(grid: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [row, column], the first row at the bottom."""
     grids.draw_cells(grid, axes, _draw_cell)
+    key = ScalarMappable(Normalize(-1, 1), condensation.COLOURS)
+    look = {'ax': axes[:, -1], 'fraction': 0.1, 'shrink': 0.6}
+    axes[0, 0].figure.colorbar(key, label='cosine of two neurons', **look)
 
 
 def _draw_cell(axis: Axes, cell: xr.Dataset) -> None:

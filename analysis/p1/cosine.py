@@ -1,14 +1,16 @@
 """Are vectors parallel where answers are equal? Cosines in a member (P1 Fig 4 a, b, c).
 
-v(x; a1, a2) is X_ao of layer 2 at the last token, u(x; a1) is V of layer 2 at the first
-anchor. The paper says: in a composed network these vectors are parallel where the
-composed targets agree, even for different pairs; in a symmetric network they are
-not, even for equal outputs. A heat-map shows two comparisons, one in each triangle. Its
+v(x; a1, a2) is X_ao of the last layer at the last token, u(x; a1) is V of that layer at
+the first anchor: in P1 layer 2 of 2. The paper says: in a composed network these
+vectors are parallel where the composed targets agree, even for different pairs; in a
+symmetric network they are not, even for equal outputs. P1's cosines are raw; a part
+that all vectors share makes every one of them large, so beside them are cosines from
+which it is removed. A heat-map shows two comparisons, one in each triangle. Its
 diagonal belongs to neither and is empty:
   v  (3, 3) with (2, 2) below, (1, 2) with (1, 3) above, as in the paper
   u  3 with 2 below, 1 with 2 above: our choice, P1 does not name its anchors
 
-  python -m analysis cosine --run runs/phase --gamma=2.04 --depth=3 --seed=0
+  python -m analysis cosine --run runs/phase --gamma=2.04 --depth=4 --seed=0
 """
 
 from typing import Annotated
@@ -33,8 +35,10 @@ CAPTION = (
     'Does the network hold the same vector for questions with the same right answer? '
     'The cosines are between such vectors (v: at the last token; u: at the first '
     'anchor), for every two numbers x; each triangle compares two pairs of anchors, or '
-    'two anchors. Red boxes mark equal answers. Below, the mean of all vectors is '
-    'removed. Right: the mean cosine by how far two answers are apart.'
+    'two anchors. Red boxes mark equal answers. Above: raw cosines, as in P1; below: '
+    'the mean of all vectors is removed first. Right: the mean cosine by how far two '
+    'answers are apart, and what those in boxes have more than the others (interval: '
+    'over draws of the noise).'
 )
 
 NAMES = ('v', 'u')
@@ -43,8 +47,8 @@ COLOURS = {'v': '#0072B2', 'u': '#D55E00'}
 PAIRS_OF_V = np.array([[3, 3], [2, 2], [1, 2], [1, 3]])
 ANCHORS_OF_U = np.array([3, 2, 1, 2])
 TITLES = {
-    'v': 'v, below: (3, 3) with (2, 2)\nabove: (1, 2) with (1, 3)',
-    'u': 'u, below: anchor 3 with 2\nabove: anchor 1 with 2',
+    'v': 'v, at the last token\n◣ (3, 3) with (2, 2)  ◥ (1, 2) with (1, 3)',
+    'u': 'u, at the first anchor\n◣ anchor 3 with 2  ◥ anchor 1 with 2',
 }
 
 
@@ -54,6 +58,9 @@ def compute(
     contexts: Annotated[
         int, at_least(2), at_most(1_000), 'draws of the noise to average over'
     ] = 32,
+    layer: Annotated[
+        int | None, at_least(1), 'of v and u, from 1; default: the last'
+    ] = None,
 ) -> xr.Dataset:
     """Cosines of all pairs of keys lo..hi (both included), inside boxes and outside.
 
@@ -64,13 +71,14 @@ def compute(
       cosine, inside, outside, difference [centred, vector, ...] of `triangles.compare`
       untrained [centred, vector] the mean of the difference before training, or NaN
       apart     [vector, row, column] target of the row minus target of the column
+      layer, depth of v and u, and of the network
 
     The 95 % interval of the difference covers other draws of the noise, but not other
     keys, other pairs or other training runs.
 
     Raises:
-      UserError: keys outside the task's, no equal targets among them, one layer, or a
-        task whose anchors come before the key.
+      UserError: keys outside the task's, no equal targets among them, no such layer,
+        or a task whose anchors come before the key.
     """
     task = sequences.require_anchor_task(member)
     low, high = task.keys
@@ -83,15 +91,20 @@ def compute(
         'v': _compare_targets(member, keys_X, PAIRS_OF_V),
         'u': _compare_targets(member, keys_X, ANCHORS_OF_U[:, None]),
     }
-    trained = _compare_vectors(member, keys_X, noise_CT, apart)
+    depth = member.depth
+    layer = depth if layer is None else layer
+    trained = _compare_vectors(member, keys_X, noise_CT, apart, layer)
     untrained = xr.full_like(trained.difference, np.nan)
     start = find_untrained(member)
     if start is not None:
-        untrained = _compare_vectors(start, keys_X, noise_CT, apart).difference
+        before = _compare_vectors(start, keys_X, noise_CT, apart, layer)
+        untrained = before.difference
     return trained.assign(
         apart=(('vector', 'row', 'column'), np.stack(list(apart.values()))),
         untrained=untrained.sel(estimate='mean', drop=True),
         contexts=contexts,
+        layer=layer,
+        depth=depth,
     ).assign_coords(row=keys_X, column=keys_X)
 
 
@@ -100,11 +113,12 @@ def _compare_vectors(
     keys_X: np.ndarray,
     noise_CT: np.ndarray,
     apart: dict[str, np.ndarray],
+    layer: int,
 ) -> xr.Dataset:
     """`triangles.compare` of v and u, [centred, vector, ...]."""
     vectors = {
-        'v': extract.compute_v(member, keys_X, PAIRS_OF_V, noise_CT),
-        'u': extract.compute_u(member, keys_X, ANCHORS_OF_U, noise_CT),
+        'v': extract.compute_v(member, keys_X, PAIRS_OF_V, noise_CT, layer),
+        'u': extract.compute_u(member, keys_X, ANCHORS_OF_U, noise_CT, layer),
     }
     rows: list[xr.Dataset] = []
     for centre in (False, True):
@@ -144,23 +158,25 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
 
     The second row shows the same with the mean vector removed.
     """
-    lowest = min(0, result.cosine.sel(centred=False).min().item())
-    looks = {'cosine': ('viridis', lowest), 'cosine, mean removed': ('BrBG', -1)}
-    for row, centred, label in zip(axes, (False, True), looks, strict=True):
+    for row, centred in zip(axes, (False, True), strict=True):
+        label = 'cosine, mean removed' if centred else 'cosine (as in P1)'
         here = result.sel(centred=centred)
         for axis, name in zip(row, NAMES, strict=False):
-            image = _draw_cosines(axis, here.sel(vector=name), *looks[label])
-            axis.set_title(TITLES[name])
+            image = _draw_cosines(axis, here.sel(vector=name))
+            axis.set_title(TITLES[name], fontsize=7)
+            axis.set_xlabel('number x')
         axis.figure.colorbar(image, ax=axis, shrink=0.9)
-        row[0].set_ylabel(label, fontweight='bold')
+        row[0].set_ylabel(f'{label}\nnumber x')
         _draw_profile(row[2], here)
+        row[2].set_ylabel('mean cosine')
+    layer, depth = result.layer.item(), result.depth.item()
+    words = f'v and u of layer {layer} of {depth}'
+    axes[0, 0].figure.suptitle(f'{words}; means over {result.contexts.item()} contexts')
 
 
-def _draw_cosines(
-    axis: Axes, matrix: xr.Dataset, colours: str, lowest: float
-) -> AxesImage:
-    """Draws cosines in colours from `lowest` to 1, and the boxes in red."""
-    image = axis.imshow(matrix.cosine, cmap=colours, vmin=lowest, vmax=1)
+def _draw_cosines(axis: Axes, matrix: xr.Dataset) -> AxesImage:
+    """Draws cosines, always in the same colours, and the boxes in red."""
+    image = axis.imshow(matrix.cosine, cmap='BrBG', vmin=-1, vmax=1)
     is_box = (matrix.apart == 0) & (matrix.row != matrix.column)
     for row, column in np.argwhere(is_box.values):
         corner = (column - 0.5, row - 0.5)
@@ -178,13 +194,15 @@ def _draw_profile(axis: Axes, result: xr.Dataset) -> None:
     for name, colour in COLOURS.items():
         matrix = result.sel(vector=name)
         mean, low, high = matrix.difference.values
-        label = f'{name}: {mean:+.3f} [{low:+.3f}, {high:+.3f}]'
+        label = f'{name}: {mean:+.2f}'
+        if high - low >= 0.005:  # else the interval is the number
+            label += f' [{low:+.2f}, {high:+.2f}]'
         line = triangles.average_by_distance(matrix.cosine.values, matrix.apart.values)
         axis.plot(*line, marker='o', ms=3, color=colour, label=label)
     bottom, _ = axis.get_ylim()
-    axis.set(xlabel='distance of the targets (0: boxes)', ylim=(bottom, 1.02))
-    title = 'boxes − outside [95%]'
+    axis.set(xlabel='distance of the answers (0: boxes)', ylim=(bottom, 1.02))
+    title = 'in boxes less outside'
     axis.legend(loc='lower center', bbox_to_anchor=(0.5, 1), title=title)
 
 
-layout = style.Layout(2, 3, 7.2, 5.2)
+layout = style.Layout(2, 3, 8.4, 5.6)

@@ -5,7 +5,6 @@ python -m analysis curves --run runs/phase --gamma=2.04 --depth=3 --seed=0
 
 import itertools
 import operator
-import textwrap
 from typing import Annotated, Any
 
 import numpy as np
@@ -107,7 +106,7 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
         label = f'diverged at step {result.diverged:,}'
     for axis in axes[-1]:
         axis.set_xlabel(label)
-    losses.figure.suptitle(describe_order(result), fontsize=7)
+    losses.figure.suptitle(describe_order(result))
 
 
 def layout(result: xr.Dataset) -> style.Layout:
@@ -125,7 +124,7 @@ def describe_order(result: xr.Dataset) -> str:
         parts.append(f'{words} {step:,.0f}')
     order = '; '.join(parts) or 'nothing'
     intro = f'agreement {result.threshold:g} first reached (○; for good ●) at step'
-    return '\n'.join(textwrap.wrap(f'{intro}: {order}', 120))
+    return f'{intro}: {order}'
 
 
 def order_events(

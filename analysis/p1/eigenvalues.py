@@ -8,7 +8,7 @@ Only what sees data is measured: rows of tokens that occur, columns of labels th
 (`select_used`). Error bars are of all converged seeds; grey, the same networks before
 training.
 
-  python -m analysis eigenvalues --run runs/phase
+  python -m analysis eigenvalues --run runs/phase --depth=2
 """
 
 from typing import Annotated, Any
@@ -65,7 +65,7 @@ def compute(
     ] = 6,
     **point: Any,
 ) -> xr.Dataset:
-    """Spectra over gamma at one point of the other axes (first values where not given).
+    """Spectra over gamma at one point of the other axes (`frame.fix_axes`).
 
     All spectra are in descending order; small gamma is LARGE initialization.
 
@@ -79,7 +79,6 @@ def compute(
                  size, '', if one gamma is trained
       member_*   [member] the converged ones at the point, by `measure_converged`
       missing    a line for each member left out and for what the run does not hold
-      fixed      the values of the other axes
 
     Args:
       point: `gamma`, if given, is that of the member followed over training; the
@@ -91,11 +90,11 @@ def compute(
     """
     followed = point.pop('gamma', None)
     axes = run.experiment.axes
-    rest = {axis: axes[axis][0] for axis in axes if axis != 'gamma'} | point
+    rest = frame.fix_axes(run, point, ('gamma',))
     gammas = []
     missing = []
     for gamma in sorted(axes['gamma']):
-        reason = explain_missing(run, complete_point(run, rest | {'gamma': gamma}))
+        reason = explain_missing(run, complete_point(run, {**rest, 'gamma': gamma}))
         if reason:
             missing.append(f'γ {gamma:g} {reason}')
         else:
@@ -107,7 +106,7 @@ def compute(
     if followed not in gammas:
         raise UserError(f'eigenvalues: gamma = {followed:g}: must be one of {gammas}')
     members = [member_of(run, step, gamma=gamma, **rest) for gamma in gammas]
-    followed_point = complete_point(run, rest | {'gamma': followed})
+    followed_point = complete_point(run, {**rest, 'gamma': followed})
     steps = run.steps(**followed_point)
     if len(steps) < 2:
         missing.append('no snapshot but one: no evolution')
@@ -134,11 +133,11 @@ def compute(
         followed=followed_point['gamma'],
         path=matrix,
         missing='\n'.join(missing),
-        fixed=name_values(rest),
         width=frame.find_width(run),
     )
     converged = measure_converged(run, step, matrix, rest)
-    return by_gamma.merge(converged.to_xarray()).assign_coords(step=steps)
+    result = by_gamma.merge(converged.to_xarray()).assign_coords(step=steps)
+    return result.assign_attrs(selection=name_values(rest))
 
 
 def read_used(member: Member, path: str) -> np.ndarray:
@@ -236,8 +235,7 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     _draw_numbers(next(above), result)
     for axis in above:
         axis.set_axis_off()
-    lines = filter(None, (result.fixed.item(), result.missing.item()))
-    axes[0, 0].figure.suptitle('\n'.join(lines), fontsize=6)
+    axes[0, 0].figure.suptitle(result.missing.item())
     panels = axes[1:].ravel()
     kinds = _list_kinds(result)
     for axis, (kind, matrices) in zip(panels, kinds.items(), strict=False):

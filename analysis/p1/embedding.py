@@ -18,6 +18,7 @@ import matplotlib
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 
 from analysis.drawing import style
 from analysis.members.member import Member
@@ -40,6 +41,8 @@ MATRIX = 'W_embed'
 NO_ORDER = 'all rows are equal'
 # P1's red and blue, for chains of steps 3 and 4.
 STEP_COLOURS = dict(zip(order.STEPS, ('#D62728', '#1F77B4'), strict=True))
+# From the first number to the last: viridis without its palest yellow.
+COLOURS = ListedColormap(matplotlib.colormaps['viridis'](np.linspace(0, 0.9, 256)))
 _PERIODS = np.array([20, 10, 5, 4, 3, 2])  # named on the axis, if the items cover them
 _GREY = style.COLOURS['memorizing']
 _BLUE = style.COLOURS['composed']
@@ -172,7 +175,7 @@ def draw_items(
             axis.annotate(
                 '', end, start, arrowprops=chain | {'color': colour}, zorder=1
             )
-    colours = matplotlib.colormaps['viridis'](np.linspace(0, 0.9, len(items)))
+    colours = COLOURS(np.linspace(0, 1, len(items)))
     size = 10 if labelled else 4
     axis.scatter(points[:, 0], points[:, 1], s=size, c=colours, lw=0, zorder=2)
     if labelled:

@@ -11,6 +11,9 @@ from typing import Annotated, Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.lines import Line2D
 
 from analysis.drawing import grids
 from analysis.p1 import embedding
@@ -67,6 +70,15 @@ def compute(
 def draw(grid: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [row, column], the first row at the bottom."""
     grids.draw_cells(grid, axes, _draw_cell)
+    items = grid['item'].values
+    key = ScalarMappable(Normalize(items[0], items[-1]), embedding.COLOURS)
+    look = {'ax': axes[:, -1], 'fraction': 0.1, 'shrink': 0.6}
+    figure = axes[0, 0].figure
+    figure.colorbar(key, label='number x', **look)
+    handles = []
+    for step, colour in embedding.STEP_COLOURS.items():
+        handles.append(Line2D([], [], color=colour, label=f'from x to x + {step}'))
+    figure.legend(handles=handles, loc='outside lower center', ncols=2)
 
 
 def _draw_cell(axis: Axes, cell: xr.Dataset) -> None:

@@ -24,6 +24,7 @@ from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.bands import draw_intervals
 from analysis.drawing.gammas import label_gamma
+from analysis.names import name_setting
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 
@@ -38,9 +39,9 @@ BASELINE = 'one head'
 LEAST_CHANGE = 0.5  # of an agreement over all gammas
 # Column: (label, colour).
 OUTCOMES = {
-    'unseen_composed': ('composed', style.COLOURS['composed']),
-    'unseen_symmetric': ('symmetric', style.COLOURS['symmetric']),
-    'seen_heldout_assigned': ('held-out', style.COLOURS['third']),
+    'unseen_composed': ('composed, unseen pair', style.COLOURS['composed']),
+    'unseen_symmetric': ('symmetric, unseen pair', style.COLOURS['symmetric']),
+    'seen_heldout_assigned': ('right, held-out questions', style.COLOURS['third']),
 }
 
 
@@ -122,13 +123,18 @@ def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
         _draw_setting(axis, here)
         label_gamma(axis, here.width.iloc[0])
         axis.set_ylim(-0.03, 1.06)
-    axes[0, 0].set_ylabel('agreement, mean of the seeds')
-    axes[0, 0].legend(fontsize=6)
+    axes[0, 0].set_ylabel('share of answers, mean of the seeds')
+    named = {}
+    for axis in axes[0]:
+        lines, names = axis.get_legend_handles_labels()
+        named |= dict(zip(names, lines, strict=True))
+    look = {'loc': 'outside lower center', 'ncols': 2}
+    axes[0, 0].figure.legend(named.values(), named, **look)
 
 
 def layout(members: pd.DataFrame) -> style.Layout:
     columns = members.setting.nunique()
-    return style.Layout(1, columns, 0.6 + 2.6 * columns, 2.7)
+    return style.Layout(1, columns, 0.6 + 2.6 * columns, 3.2)
 
 
 def _draw_setting(axis: Axes, members: pd.DataFrame) -> None:
@@ -140,11 +146,12 @@ def _draw_setting(axis: Axes, members: pd.DataFrame) -> None:
         found = stats.mean_intervals(members.groupby('gamma')[column], stats.SHARE)
         bar = {'color': colour, 'marker': '.', 'lw': 1, 'capsize': 2}
         draw_intervals(axis, found, label=label, **bar)
-    title = members.setting.iloc[0] or 'all members'
+    title = name_setting(members.setting.iloc[0]) or 'all networks'
     known = members.drop_duplicates('seed').dropna(subset=['start', 'end'])
     if len(known):
         first, last = known.start.mean(), known.end.mean()
-        axis.axvspan(first, last, color=style.COLOURS['composed'], alpha=0.1, lw=0)
+        look = {'color': style.COLOURS['composed'], 'alpha': 0.1, 'lw': 0}
+        axis.axvspan(first, last, label='composed: 10 to 90 % of the way', **look)
         counted = f'{len(known)} of {members.seed.nunique()} seeds'
         title += f'\nrange of γ {last - first:.2f} ({counted})'
     converged = members.converged

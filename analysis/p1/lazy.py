@@ -158,7 +158,8 @@ def _draw_members(axis: Axes, members: pd.DataFrame, column: str) -> None:
 def _draw_legend(axis: Axes, members: pd.DataFrame) -> None:
     """Below all panels: colours, markers, and from which step on the change counts."""
     for name, look in _LOOKS.items():
-        axis.plot([], [], 'o', ms=4, label=name, **look)
+        if name in set(members.solution):
+            axis.plot([], [], 'o', ms=4, label=name, **look)
     row_name = members.row_name.iloc[0]
     for i, row in enumerate(sorted(members[row_name].unique())):
         marker = _MARKERS[i % 5]

@@ -4,11 +4,14 @@ P1 Sec 5 and its slides (PAPERS 1.1). Four predictors, `p1/predictors.py`, are s
 on the member's own answers: over training, and at the end over the number of training
 examples where the sweep has an axis task.num_examples. What a line shows
 
-  trained as data          answers to trained questions, by the table of them
-  heldout as function      to untrained questions of trained pairs, by one function a
+  trained_as_data          answers to trained questions, by the table of them
+  heldout_as_function      to untrained questions of trained pairs, by one function a
                            pair
-  unseen as reverse        to the unseen pairs, by one function an unordered pair
-  unseen composed          to the unseen pairs, by composed anchors
+  unseen_as_reverse        to the unseen pairs, by one function an unordered pair
+  unseen_as_composed       to the unseen pairs, by composed anchors
+
+They are of all questions that there are, not of an eval set, so that the last two are
+near the shares of `phase`, but not the same numbers.
 
 The null of a line is what the level before would score: a table of the data explains
 no other question, a function of each pair no unseen pair.
@@ -32,6 +35,7 @@ from analysis.members.selection import (
     report_progress,
     require_task,
 )
+from analysis.names import name_setting
 from analysis.p1.predictors import explain_member, score_tables
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.anchors import AnchorsConfig
@@ -41,12 +45,20 @@ PAPER = 'P1 Sec 5'
 CAPTION = 'Which table or function explains what a network answers, over training.'
 
 
-# Line: (kind of question, level that explains the answers, solution of its colour).
+# Line: (kind of question, level that explains the answers). These shares are not those
+# of the eval sets that other figures show, and so have other colours.
 LINES = {
-    'trained_as_data': ('trained', 'datum', 'memorizing'),
-    'heldout_as_function': ('held-out', 'ordered pair', 'third'),
-    'unseen_as_reverse': ('unseen', 'unordered pair', 'symmetric'),
-    'unseen_as_composed': ('unseen', 'composed', 'composed'),
+    'trained_as_data': ('trained', 'datum'),
+    'heldout_as_function': ('held-out', 'ordered pair'),
+    'unseen_as_reverse': ('unseen', 'unordered pair'),
+    'unseen_as_composed': ('unseen', 'composed'),
+}
+# Its colour, and what it says, in the legend.
+LOOKS = {
+    'trained_as_data': ('#999999', 'trained: as trained'),
+    'heldout_as_function': ('#009E73', 'held-out: a function of the pair'),
+    'unseen_as_reverse': ('#CC79A7', 'unseen: a function of the unordered pair'),
+    'unseen_as_composed': ('#56B4E9', 'unseen: composed'),
 }
 # The last level before those that explain answers of a kind.
 BEFORE = {'held-out': 'datum', 'unseen': 'ordered pair'}
@@ -74,14 +86,14 @@ def compute(run: Run) -> pd.DataFrame:
         task = require_task(run.experiment_of(**point).task, AnchorsConfig)
         of_tables = score_tables(task, point['seed'])
         of_task: dict[str, Any] = {'num_train': task.make().num_train}
-        for name, (kind, level, _) in LINES.items():
+        for name, (kind, level) in LINES.items():
             if kind in BEFORE:
                 null = of_tables[BEFORE[kind]].loc[kind, level]
                 of_task[f'null_{name}'] = null
         for step in steps:
             explained = explain_member(member_of(run, step, **point))
             row = {'step': step, **of_task}
-            for name, (kind, level, _) in LINES.items():
+            for name, (kind, level) in LINES.items():
                 row[name] = explained.loc[kind, level]
             rows.append(row)
     answers = pd.DataFrame(rows, np.repeat(members.index, len(steps)))
@@ -103,7 +115,9 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
             axis = row[settings.index(setting)]
             _draw_lines(axis, here, 'step')
             loss = here.train_loss[here.step == here.step.max()].mean()
-            lines = filter(None, (name, str(setting), f'train loss {loss:.2g}'))
+            lines = filter(
+                None, (name, name_setting(str(setting)), f'train loss {loss:.2g}')
+            )
             axis.set_title('\n'.join(lines), fontsize=6)
             axis.set_xlabel('step')
         if _has_sizes(answers):
@@ -111,13 +125,14 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
             row[-1].set_title(f'{name}, at the end', fontsize=6)
             row[-1].set(xscale='log', xlabel='training examples')
         row[0].set_ylabel('share of the answers')
-    axes[0, 0].legend(fontsize=5)
+    lines, names = axes[0, 0].get_legend_handles_labels()
+    axes[0, 0].figure.legend(lines, names, loc='outside lower center', ncols=2)
 
 
 def layout(answers: pd.DataFrame) -> style.Layout:
     rows = answers.gamma.nunique()
     columns = answers.setting.nunique() + _has_sizes(answers)
-    return style.Layout(rows, columns, 0.6 + 1.9 * columns, 0.4 + 1.7 * rows)
+    return style.Layout(rows, columns, 0.6 + 1.9 * columns, 0.9 + 1.7 * rows)
 
 
 def _has_sizes(answers: pd.DataFrame) -> bool:
@@ -127,8 +142,7 @@ def _has_sizes(answers: pd.DataFrame) -> bool:
 
 def _draw_lines(axis: Axes, here: pd.DataFrame, across: str) -> None:
     """The lines of the members of one gamma, by step or by number of examples."""
-    for name, (_, _, solution) in LINES.items():
+    for name, (colour, label) in LOOKS.items():
         values = here.pivot_table(name, 'seed', across)
-        colour, label = style.COLOURS[solution], name.replace('_', ' ')
         draw_band(axis, values.columns.to_numpy(), values.values, colour, label)
     axis.set_ylim(-0.03, 1.03)

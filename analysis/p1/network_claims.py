@@ -70,8 +70,12 @@ COLUMNS = (
     'parallel',
     'null_parallel',
     'parallel_raw',
+    'null_parallel_raw',
     'cosine_raw',
     'parallel_u',
+    'null_parallel_u',
+    'parallel_u_raw',
+    'null_parallel_u_raw',
     'directions',
     'null_directions',
     'value_order',
@@ -95,17 +99,18 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
                        the next two, if there are not two layers
     shown_edges_alone  that survive when only these edges are left; null: as many at
                        random
-    parallel           cosine of vectors v with equal composed targets less that of
-                       others, mean vector removed (Fig 4 a)
-    parallel_raw       the same of the vectors as they are, as P1 draws them
-    cosine_raw         cosine of these vectors with equal targets alone (Fig 4 b)
-    parallel_u         as `parallel`, of u (Fig 4 c)
+    parallel           cosine of vectors v of the last layer with equal composed targets
+                       less that of others, mean vector removed (Fig 4 a)
+    parallel_raw       the same of the cosines themselves, as in P1
+    cosine_raw         of those with equal targets alone, themselves (Fig 4 b)
+    parallel_u, parallel_u_raw  both of vectors u, with equal g(x; a1) (Fig 4 c)
     directions         of the first W_Q (Figs 5 a, b, 10)
     value_order        |rank correlation| of a key and the component of the embedding
                        that has most of its order (Figs 5 c, d, 11)
     participation      ratio of the eigenvalues of the embedding (Fig 12)
 
-    The null of `parallel` and of the last three is the same network before training.
+    The null of a difference of cosines, and of the last three, is the same network
+    before training.
 
     Args:
       members: rows of `Run.members`, by their place in the sweep.
@@ -177,16 +182,19 @@ def _comes_before(layers: list[int], others: list[int]) -> bool:
 
 
 def _compare_vectors(member: Member) -> dict[str, float]:
-    found = cosine.compute(member).sel(estimate='mean')
-    of_v, of_u = (found.sel(vector=name, centred=True) for name in ('v', 'u'))
+    found = cosine.compute(member)
+    numbers = {}
+    for name, vector, centred in (
+        ('parallel', 'v', True),
+        ('parallel_raw', 'v', False),
+        ('parallel_u', 'u', True),
+        ('parallel_u_raw', 'u', False),
+    ):
+        here = found.sel(vector=vector, centred=centred)
+        numbers[name] = here.difference.sel(estimate='mean').item()
+        numbers[f'null_{name}'] = here.untrained.item()
     raw = found.sel(vector='v', centred=False)
-    return {
-        'parallel': of_v.difference.item(),
-        'null_parallel': of_v.untrained.item(),
-        'parallel_raw': raw.difference.item(),
-        'cosine_raw': raw.inside.item(),
-        'parallel_u': of_u.difference.item(),
-    }
+    return numbers | {'cosine_raw': raw.inside.mean().item()}
 
 
 @single_thread

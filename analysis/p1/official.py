@@ -124,7 +124,9 @@ def command(words: list[str]) -> None:
         cli.use_compilation_cache()
         module = figure.find_figure(flags.figure)
         path = flags.out / f'{flags.figure}_{flags.weights.stem}'
-        figure.save(module, module.compute(member), path)
+        result = module.compute(member)
+        result.attrs['about'] = f'{flags.weights.name}, a checkpoint of the authors'
+        figure.save(module, result, path)
 
 
 def _parse_flags(words: list[str]) -> argparse.Namespace:

@@ -5,9 +5,10 @@ the two answers: a network that composes and one that answers symmetrically may 
 stand in one cell. `--rates=mean` takes the mean of all rates instead. All networks
 count at the last step that did not diverge, converged or not, as in claims.
 
-What makes a cell less sure is at its edges: hatched above, where the networks know less
-than 0.9 of the held-out questions (P1's shadow zone); below, how many have converged,
-where not all have. A task without an unseen pair shows the held-out questions alone.
+What makes a cell less sure is at its edges: hatched above, where the networks whose
+answers count know less than 0.9 of the held-out questions (P1's shadow zone); below,
+how many have converged, where not all have. A task without an unseen pair shows the
+held-out questions alone.
 
   python -m analysis phase --run runs/phase
 """
@@ -30,8 +31,8 @@ PAPER = 'P1 Fig 2 (a, b)'
 CAPTION = (
     'How networks answer the unseen pair: (a) the share of answers as for the reversed '
     'pair (symmetric), (b) the share that compose both functions, in the mean of the '
-    'networks of a cell. Hatched above: they know less than 0.9 of the held-out '
-    'questions. Below: how many have converged, where not all have.'
+    'networks of a cell. Hatched above: the same networks know less than 0.9 of the '
+    'held-out questions. Below: how many have converged, where not all have.'
 )
 CELL = ['row', 'gamma']
 HELD_OUT = 'seen_heldout_assigned'
@@ -56,7 +57,9 @@ def compute(
 
     Returns:
       `composed` and `symmetric` (if there is an unseen pair) and `held_out`: means
-      of shares of answers; `trained` and `converged`: numbers of networks.
+      of shares of answers; `known_composed` and so on: held-out questions of the
+      networks that gave these shares, of the same rates; `trained` and `converged`:
+      numbers of networks.
 
     Raises:
       UserError: the task has no held-out eval set, or `answers` shows all that the
@@ -75,11 +78,19 @@ def compute(
     scores = [name for name in SCORES.values() if name in members]
     members[scores] = members[scores].where(members.diverged < 0)
     axes = [axis for axis in list_axes(members) if axis != 'learning_rate']
-    by_seed = members.groupby(['row', *axes], sort=False)[scores]
-    of_seed = by_seed.max() if rates == 'best' else by_seed.mean()
-    counts = members.groupby(CELL, sort=False)[['trained', 'converged']].sum()
-    means = of_seed.groupby([*CELL, 'seed'], sort=False).mean()
-    cells = means.groupby(CELL, sort=False).mean().join(counts).reset_index()
+    cells = members.groupby(CELL, sort=False)[['trained', 'converged']].sum()
+    for score in scores:
+        known = f'known_{score}'
+        networks = members[['row', *axes, score]].assign(**{known: members.held_out})
+        by_seed = ['row', *axes]
+        if rates == 'best':
+            networks = networks.sort_values([score, known], na_position='first')
+            of_seed = networks.groupby(by_seed).tail(1)
+        else:
+            of_seed = networks.groupby(by_seed)[[score, known]].mean().reset_index()
+        means = of_seed.groupby([*CELL, 'seed'])[[score, known]].mean()
+        cells = cells.join(means.groupby(CELL).mean())
+    cells = cells.reset_index()
 
     averaged = []
     for axis in list_varying_axes(members):
@@ -98,7 +109,6 @@ def compute(
 def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [1, panels]; γ across, rows upwards."""
     first = cells.iloc[0]
-    is_unsure = _arrange(cells, 'held_out') < SEEN_ENOUGH
     trained, converged = _arrange(cells, 'trained'), _arrange(cells, 'converged')
     for axis, (answer, title) in zip(axes[0], _list_panels(cells).items(), strict=True):
         values = _arrange(cells, answer)
@@ -109,10 +119,10 @@ def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
         axis.set_title(title)
         for border in range(1, len(values)):
             axis.axhline(border - 0.5, color='white', lw=1.5)
-        _mark_unsure(axis, is_unsure)
+        _mark_unsure(axis, _arrange(cells, f'known_{answer}') < SEEN_ENOUGH)
         _count_converged(axis, trained, converged)
     axes[0, 0].set_ylabel(first.row_name.replace('_', ' '))
-    axes[0, 0].figure.suptitle(_explain(cells), fontsize=7)
+    axes[0, 0].figure.suptitle(_explain(cells))
 
 
 def layout(cells: pd.DataFrame) -> style.Layout:
@@ -142,9 +152,11 @@ def _explain(cells: pd.DataFrame) -> str:
     if 'held_out' in _list_panels(cells):
         words = f'share of right answers, means over {" and ".join(means)}'
     if first.num_rates > 1 and first.rates == 'best':
-        words += f'\nfor each the best of {first.num_rates} rates, as P1 counts'
+        words += f'\nof each seed the best of {first.num_rates} rates, as P1 counts'
     count = f'{cells.converged.sum()} of {cells.trained.sum()} networks have converged'
-    return f'{words}\n{count}; hatched: held-out < {SEEN_ENOUGH:g}'
+    return (
+        f'{words}\n{count}; hatched: they know < {SEEN_ENOUGH:g} of held-out questions'
+    )
 
 
 def _mark_unsure(axis: Axes, is_unsure: pd.DataFrame) -> None:

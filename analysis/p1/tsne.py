@@ -41,6 +41,7 @@ CAPTION = (
 
 SPACES = ('full space', 'map')
 KINDS = ('same pair', 'symmetric pair', 'other pair')  # of neighbours
+LABELS = ('same pair', 'its reverse', 'other pairs')
 KIND_COLOURS = ('#0072B2', '#E69F00', '#999999')
 _SLOW = 2_000  # sequences in a map that takes long enough to say so
 GREY = (0.8, 0.8, 0.8, 1)
@@ -195,7 +196,7 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     _draw_bars(axes[0, 1], result)
 
 
-layout = style.Layout(1, 2, 7.0, 3.4)
+layout = style.Layout(1, 2, 7.4, 3.8)
 
 
 def _draw_map(axis: Axes, result: xr.Dataset) -> None:
@@ -205,7 +206,7 @@ def _draw_map(axis: Axes, result: xr.Dataset) -> None:
     axis.scatter(*result.place.values.T, s=size, lw=0, rasterized=True, c=colours_B4)
     title = 'output, key hidden'
     if result.of == 'attention':
-        title = f'layer {result.layer.item()}, last token'
+        title = f'X_ao of layer {result.layer.item()} at the last token (t-SNE)'
     axis.set(xticks=[], yticks=[], title=title)
     axis.spines[['left', 'bottom']].set_visible(False)
     _draw_legend(axis, pairs_A2)
@@ -239,6 +240,8 @@ def _draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
     axis.legend(
         handles=handles,
         ncols=(len(handles) + 1) // 2,
+        title='pair (above, dark) and its reverse (below, light)',
+        title_fontsize=7,
         loc='upper center',
         bbox_to_anchor=(0.5, 0),
         handletextpad=0,
@@ -260,16 +263,20 @@ def _draw_bars(axis: Axes, result: xr.Dataset) -> None:
     for i, kind in enumerate(KINDS):
         here = result.sel(kind=kind)
         x = spaces + (i - 1) / 4
-        axis.bar(x, here.share, 2 * half, label=kind, color=KIND_COLOURS[i])
+        look = {'label': LABELS[i], 'color': KIND_COLOURS[i]}
+        axis.bar(x, here.share, 2 * half, **look)
         axis.hlines(here.chance, x - half, x + half, color='k', lw=1.2)
         ends = (x[0] - half, x[0] + half)
         axis.hlines(here.untrained, *ends, color='k', lw=1.2, ls=':')
     axis.plot([], [], color='k', lw=1.2, label='chance')
     axis.plot([], [], color='k', lw=1.2, ls=':', label='untrained')
     mapped = result.sizes['sequence']
-    labels = (f'{result.number.item():,} sequences', f'map of {mapped:,}')
+    labels = (
+        f'in all dimensions,\n{result.number.item():,} sequences',
+        f'on the map,\n{mapped:,} of them',
+    )
     axis.set_xticks(spaces, labels)
-    title = f'share of the {result.neighbours.item()} nearest'
-    axis.set(ylim=(0, 1), title=title, ylabel='share')
-    below = (0.5, -0.1)
+    title = f'pairs of the {result.neighbours.item()} nearest neighbours'
+    axis.set(ylim=(0, 1), title=title, ylabel='share of the neighbours')
+    below = (0.5, -0.18)
     axis.legend(loc='upper center', bbox_to_anchor=below, ncols=3, columnspacing=1)

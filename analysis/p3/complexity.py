@@ -42,6 +42,7 @@ CAPTION = (
 )
 MEASURES = ('stable rank', 'participation ratio')
 ALL = 'all'  # stands for all matrices inside blocks
+DARKEST = 10  # directions, at least: 1.06 beside 1.11 is no contrast
 # The column of `Run.members` of each outcome, and its colours.
 OUTCOMES = {
     'composed': ('unseen_composed', style.MAPS['composed']),
@@ -192,14 +193,17 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
         f'rank correlation within seeds; p: Holm, {tests}\n'
         f'{counted}, {result.row_name} {result.counted_row}'
     )
+    largest = max(DARKEST, float(result.complexity.max()))
+    words = f'grey: from 1 (white) to {largest:.3g} (black), on a log scale'
+    axes[0, 0].figure.suptitle(f'means over seeds; {words}')
     for row, name in zip(axes, result.matrix.values, strict=False):
-        _draw_matrix(row, result.sel(matrix=name))
+        _draw_matrix(row, result.sel(matrix=name), largest)
         row[2].set_title(title, fontsize=6)
     for axis, (name, (column, colours)) in zip(axes[-1], OUTCOMES.items(), strict=True):
         grid = _average(result, result.agreement.sel(outcome=name))
         _draw_grid(axis, grid, result.width, colours, (0, 1))
         is_unseen = column.startswith('unseen')
-        axis.set_title(f'{name} on unseen' if is_unseen else name)
+        axis.set_title(f'{name} answers to the unseen pair' if is_unseen else name)
     for axis in axes[:, 0]:
         axis.set_ylabel(result.row_name)
     below = {'loc': 'upper center', 'bbox_to_anchor': (0.5, -0.15)}
@@ -212,15 +216,18 @@ def layout(result: xr.Dataset) -> style.Layout:
     return style.Layout(rows, 3, 7.0, rows * height)
 
 
-def _draw_matrix(axes: np.ndarray, result: xr.Dataset) -> None:
-    """A row of panels: both measures over the grid, and which outcomes they go with."""
+def _draw_matrix(axes: np.ndarray, result: xr.Dataset, largest: float) -> None:
+    """A row of panels: both measures over the grid, and which outcomes they go with.
+
+    Args:
+      largest: the number that is black; 1 is white.
+    """
     name = result.matrix.item()
     where = 'mean of blocks' if name == ALL else name_matrix(name)
     for axis, measure in zip(axes[:2], MEASURES, strict=True):
         grid = _average(result, result.complexity.sel(measure=measure))
-        limits = (1, max(np.nanmax(grid.to_numpy()), 1.01))
         look = {'norm': LogNorm, 'number': '.3g'}
-        _draw_grid(axis, grid, result.width, 'viridis', limits, **look)
+        _draw_grid(axis, grid, result.width, 'Greys', (1, largest), **look)
         axis.set_title(f'{measure}, {where}')
     _draw_correlations(axes[2], result)
 
@@ -233,7 +240,8 @@ def _draw_correlations(axis: Axes, result: xr.Dataset) -> None:
         here = result.sel(measure=measure)
         axis.barh(places + shift, here.rho, 0.36, color=colour, label=measure)
         for y, rho, p in zip(places + shift, here.rho, here.p, strict=True):
-            text = f'{rho:.2f}, p {p:.1g}' if np.isfinite(rho) else '–'
+            digits = '.2f' if p >= 0.01 else '.1g'
+            text = f'{rho:.2f}, p {p:{digits}}' if np.isfinite(rho) else '–'
             x, side = (0.03, 'left') if rho < 0 else (-0.03, 'right')
             axis.text(x, y, text, ha=side, va='center', fontsize=6)
     axis.set_yticks(places, OUTCOMES)

@@ -17,8 +17,9 @@ from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.selection import find_column_axis
+from analysis.names import name_matrix, name_values
 from analysis.p1 import condensation
-from analysis.p3.members import measure_networks
+from analysis.p3.members import PHASES, measure_networks
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -34,8 +35,8 @@ PANELS = {
     'best_record': 'composed, best record',
     'commutativity': 'commutativity',
     'phase': 'median phase (0: 1, 1: 2a, 2: 2b, 3: 3)',
-    'stable_rank': f'stable rank, {condensation.MATRIX}',
-    'directions': 'directions of W_Q',
+    'stable_rank': f'stable rank, {name_matrix(condensation.MATRIX)}',
+    'directions': f'directions, {name_matrix(condensation.MATRIX)}',
     'order': 'order of the embedding',
 }
 AT_LEAST_ONE = ('stable_rank', 'directions')  # the others are shares
@@ -45,34 +46,40 @@ def compute(run: Run, **point: Any) -> pd.DataFrame:
     """A row per trained network at `point`, with the columns of PANELS and `chance`.
 
     Raises:
-      UserError: a task without an unseen pair of two anchors, no such axis, or no
-        trained member.
+      UserError: as `frame.fix_axes`; a task without an unseen pair of two anchors, or
+        no trained member.
     """
     members = frame.list_usable(run, 'anchors')
     axes = run.experiment.axes
     shown = ('weight_decay', find_column_axis(axes), 'seed')
-    fixed = {}
-    for axis, values in axes.items():
-        if axis not in shown:
-            fixed[axis] = point.pop(axis, values[0])
-    if point:
-        raise UserError(
-            f'--{min(point)}: the map shows all its values, or no such axis'
-        )
+    fixed = frame.fix_axes(run, point, shown)
     for axis, label in run.labels(**fixed).items():
         members = members[members[axis] == label]
     if not len(members):
         raise UserError('no member of this map is trained yet')
     names = [*axes, 'converged', 'train_loss', *PANELS, 'chance']
     table = members.join(measure_networks(run, members))
-    return frame.add_width(run, table[names])
+    networks = frame.add_width(run, table[names])
+    networks.attrs['selection'] = name_values(fixed)
+    return networks
 
 
 def draw(networks: pd.DataFrame, axes: np.ndarray) -> None:
-    """Fills axes [2, 4]; a dot marks cells of which a seed has not converged."""
+    """Fills axes [2, 4]; a dot marks cells of which a seed has not converged.
+
+    There is no panel of a phase that all networks are in: the title says so.
+    """
     across = _find_across(networks)
     is_open = _arrange(networks, 'converged', 'min') == 0
-    for axis, column in zip(axes.flat, PANELS, strict=True):
+    panels = list(PANELS)
+    seeds = networks.seed.nunique()
+    words = f'means over {seeds} seeds; red: a seed has not converged'
+    if networks.phase.nunique() == 1:
+        panels.remove('phase')
+        phase = PHASES[int(networks.phase.iloc[0])]
+        words += f"; all networks are in P3's phase {phase}"
+        axes.flat[-1].set_axis_off()
+    for axis, column in zip(axes.flat, panels, strict=False):
         _draw_panel(axis, networks, column)
         axis.invert_yaxis()
         for y, x in np.argwhere(is_open.values):
@@ -84,10 +91,7 @@ def draw(networks: pd.DataFrame, axes: np.ndarray) -> None:
             axis.set_xlabel('learning rate')
     for axis in axes[:, 0]:
         axis.set_ylabel('weight decay')
-    seeds = networks.seed.nunique()
-    axes[0, 0].figure.suptitle(
-        f'means over {seeds} seeds; red: a seed has not converged', size=7
-    )
+    axes[0, 0].figure.suptitle(words)
 
 
 def layout(networks: pd.DataFrame) -> style.Layout:

@@ -120,7 +120,7 @@ def mark_near(times: xr.Dataset) -> xr.DataArray:
 
 
 def draw(times: xr.Dataset, axes: np.ndarray) -> None:
-    """Fills axes [threshold, gammas + 1]: time by depth, then by pair.
+    """Fills axes [threshold, gammas and one]: time by depth, then by pair, if known.
 
     A dot is a member; a line goes through the means over seeds. A triangle at the top
     is a member that never gets there.
@@ -137,18 +137,26 @@ def draw(times: xr.Dataset, axes: np.ndarray) -> None:
             name = name_gamma(gamma, float(times.width))
             axis.set_title(f'train loss < {threshold:g}\n{name}', fontsize=7)
         axes[x, 0].set_ylabel('epoch')
-        if x < len(ends):
-            _draw_pairs(axes[x, -1], times, ends[x])
-        else:
-            axes[x, -1].set_axis_off()
-    look = {'title_fontsize': 6, 'fontsize': 6, 'ncols': 3, 'loc': 'lower center'}
-    axes[0, 0].legend(title='wrong pairs', **look)
+        if _has_pairs(times):
+            if x < len(ends):
+                _draw_pairs(axes[x, -1], times, ends[x])
+            else:
+                axes[x, -1].set_axis_off()
+    lines, names = axes[0, 0].get_legend_handles_labels()
+    look = {'loc': 'outside lower center', 'ncols': len(lines)}
+    title = 'wrong pairs (a triangle: never so far)'
+    axes[0, 0].figure.legend(lines, names, title=title, title_fontsize=7, **look)
 
 
 def layout(times: xr.Dataset) -> style.Layout:
-    columns = len(np.unique(times.gamma)) + 1
+    columns = len(np.unique(times.gamma)) + _has_pairs(times)
     rows = times.sizes['threshold']
-    return style.Layout(rows, columns, 2.4 * columns, 2.1 * rows)
+    return style.Layout(rows, columns, 2.4 * columns, 0.5 + 2.1 * rows)
+
+
+def _has_pairs(times: xr.Dataset) -> bool:
+    """Whether it is known when the pairs of a network with wrong ones are learned."""
+    return bool(times.pair_epoch.notnull().any('pair')[times.complexity > 0].any())
 
 
 def _draw_times(axis: Axes, networks: pd.DataFrame, last_epoch: float) -> None:
@@ -166,15 +174,12 @@ def _draw_times(axis: Axes, networks: pd.DataFrame, last_epoch: float) -> None:
         mean = means['mean'].where(means['count'] == means['size'])  # one never fits
         axis.plot(mean.index, mean, color=colours[i], lw=1.2, label=f'{level}')
     axis.set_xticks(networks.depth.unique())
-    axis.set(xlabel='depth', ylim=(0, None))
+    axis.set(xlabel='depth', ylim=(0, 1.05 * last_epoch))
 
 
 def _draw_pairs(axis: Axes, times: xr.Dataset, gamma: float) -> None:
     """When each pair is learned, at the least depth, with the fewest wrong pairs."""
     wrong = times.where(times.complexity > 0, drop=True)
-    if not wrong.sizes['member'] or wrong.pair_epoch.isnull().all():
-        axis.set_axis_off()
-        return
     level = int(wrong.complexity.min())
     is_here = times.complexity == level
     is_here &= (times.depth == times.depth.min()) & (times.gamma == gamma)
@@ -189,4 +194,6 @@ def _draw_pairs(axis: Axes, times: xr.Dataset, gamma: float) -> None:
     names = times.pair.values
     axis.set_xticks(range(len(names)), names, rotation=90, fontsize=5)
     noun = 'pair' if level == 1 else 'pairs'
-    axis.set_title(f'99 % by pair: {level} wrong {noun} (red), γ {gamma:g}', fontsize=6)
+    axis.set(xlabel='pair', ylabel='epoch of 99 %')
+    words = f'γ {gamma:g}, {level} wrong {noun} (red)'
+    axis.set_title(f'{words}\norange: of anchors of these alone', fontsize=7)

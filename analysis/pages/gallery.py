@@ -10,13 +10,15 @@ import functools
 import pathlib
 import re
 import tomllib
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import pandas as pd
 import xarray as xr
 
-from analysis.figure import PACKAGES, find_figures, name_module
+from analysis.drawing import style
+from analysis.figure import find_figures, name_module
 
 FOLDER = pathlib.Path(__file__).parent
 GALLERY = FOLDER.parents[1] / 'analysis' / 'gallery'
@@ -114,14 +116,33 @@ def list_pictures(package: str) -> list[Picture]:
     return [read_picture(path) for path in sorted((GALLERY / package).glob('*.png'))]
 
 
-def read_numbers(path: pathlib.Path) -> pd.DataFrame | xr.Dataset:
-    """What a picture is drawn from, as its module's `compute` returned it."""
+def draw_again(picture: Picture, folder: pathlib.Path, **extra: Any) -> pathlib.Path:
+    """Writes a picture from the numbers beside the committed one; returns its path.
+
+    Args:
+      extra: what its module draws besides, and is not in its numbers.
+    """
+    module = picture.module
+    layout = module.layout
+    if extra:
+        layout = partial(layout, **extra)
+    looks = partial(module.draw, **extra), layout
+    numbers = _read_numbers(picture.numbers)
+    path = folder / picture.path.stem
+    (drawn,) = style.write_pictures(numbers, *looks, path, kinds=('png',))
+    return drawn
+
+
+def _read_numbers(path: pathlib.Path) -> pd.DataFrame | xr.Dataset:
+    """What a picture is drawn from, as `figure.compute` returned it."""
     if path.suffix == '.nc':
         return xr.load_dataset(path)
     texts = {'setting': str, 'averaged': str}  # which may be empty in every row
     table = pd.read_csv(path, keep_default_na=False, na_values=[''], dtype=texts)
     texts = table.select_dtypes(exclude=['number', 'bool']).columns
-    return table.fillna(dict.fromkeys(texts, ''))
+    table = table.fillna(dict.fromkeys(texts, ''))
+    table.attrs['about'] = table.pop('about')[0]
+    return table
 
 
 def name_section(figure: str) -> str:
@@ -162,15 +183,6 @@ def _rank(figure: str) -> tuple[bool, str, int, int]:
         return True, '', 0, 0
     paper, version, kind, number = found.groups()
     return False, f'{paper or ""}{version or ""}', KINDS.index(kind), int(number)
-
-
-def list_drawn() -> list[ModuleType]:
-    """The modules that draw a figure of a paper, by paper and place."""
-    modules = []
-    for module in find_figures().values():
-        if list_figures(module) and name_package(module) in PACKAGES:
-            modules.append(module)
-    return modules
 
 
 def list_rows(packages: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

@@ -35,6 +35,14 @@ CAPTION = (
 )
 
 LARGE, SMALL, BETWEEN = '#E69F00', '#0072B2', '#009E73'  # initialization, as in P1
+# Of eval sets, in the titles of panels.
+NAMES = {
+    'seen_train': 'trained',
+    'seen_heldout': 'held out',
+    'seen_heldout_proof': 'held out, the whole proof',
+    'test': 'never trained (test)',
+    'gen': 'new kinds (gen)',
+}
 GREY = '#999999'
 SPREAD = 0.18  # of the dots around the place of their cell
 APART = 0.04  # names of baselines nearer than this would overlap, and so stand together
@@ -148,7 +156,8 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
             networks = of_eval_set[is_whole & is_network]
             draw_cells(above[p], networks, 'score', styles)
             draw_baselines(above[p], of_eval_set[~is_network])
-            above[p].set(ylim=(-0.04, 1.04), title=f'{eval_set} {setting}'.strip())
+            title = f'{NAMES[str(eval_set)]} {setting}'.strip()
+            above[p].set(ylim=(-0.04, 1.04), title=title)
             draw_groups(below[p], select_largest(of_eval_set[~is_whole]))
             if eval_set == tested:
                 draw_cells(above[-1], networks, 'steps', styles)
@@ -158,7 +167,7 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
         above[0].set_ylabel('exact match')
     if result['size'].nunique() > 1:  # else the axis names the cells
         axes[0, 0].legend(fontsize=5)
-    axes[0, 0].figure.suptitle(result.title.iloc[0], fontsize=8)
+    axes[0, 0].figure.suptitle(result.title.iloc[0])
 
 
 def choose_styles(result: pd.DataFrame) -> dict[Cell, tuple[str, str]]:
@@ -239,7 +248,8 @@ def draw_groups(axis: Axes, groups: pd.DataFrame) -> None:
     table = groups.pivot_table('score', 'group', CELL, sort=False)
     table = table.sort_index(axis=1)
     style.draw_heatmap(axis, table, 'Blues', (0, 1))
-    axis.set_yticks(range(len(table)), table.index, fontsize=5)
+    names = [str(group).replace('_', ' ') for group in table.index]
+    axis.set_yticks(range(len(table)), names, fontsize=5)
     label_cells(axis, [cell for cell, _ in groups.groupby(CELL)])
 
 
@@ -253,7 +263,7 @@ def draw_effects(axis: Axes, effects: pd.DataFrame, tested: str) -> None:
     axis.hlines(rows, effects.low, effects.high, lw=1, color='black')
     axis.axvline(0, color=GREY, lw=0.6)
     axis.set_yticks(rows, effects.contrast, fontsize=5)
-    axis.set(ylim=(len(effects) - 0.5, -0.5), xlabel=f'difference on {tested}')
+    axis.set(ylim=(len(effects) - 0.5, -0.5), xlabel=f'difference, {NAMES[tested]}')
 
 
 def layout(result: pd.DataFrame) -> style.Layout:

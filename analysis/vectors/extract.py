@@ -7,7 +7,6 @@ from analysis.circuits.interventions import make_cut_edit, run_edited
 from analysis.members.member import Member
 from anchorjax.errors import require
 
-LAYER = 2  # of v and u
 _PART = 2_000  # sequences in one forward pass
 
 
@@ -47,29 +46,37 @@ def compute_logits_without_key(member: Member, tokens_BT: np.ndarray) -> np.ndar
 
 
 def compute_v(
-    member: Member, keys_X: np.ndarray, pairs_S2: np.ndarray, noise_CT: np.ndarray
+    member: Member,
+    keys_X: np.ndarray,
+    pairs_S2: np.ndarray,
+    noise_CT: np.ndarray,
+    layer: int,
 ) -> np.ndarray:
-    """v(x; a1, a2) [C, S, X, D]: X_ao of layer 2 at the last token.
+    """v(x; a1, a2) [C, S, X, D]: X_ao of a layer (2 of 2 in P1) at the last token.
 
     A context c is one draw of the noise. Every key and pair is written into it, always
     at the same position.
     """
     tokens_BT, _ = _fill_contexts(member, keys_X, pairs_S2, noise_CT)
-    v_BD = read_vectors(member, tokens_BT, LAYER, 'X_ao')
+    v_BD = read_vectors(member, tokens_BT, layer, 'X_ao')
     return v_BD.reshape(len(noise_CT), len(pairs_S2), len(keys_X), -1)
 
 
 def compute_u(
-    member: Member, keys_X: np.ndarray, anchors_S: np.ndarray, noise_CT: np.ndarray
+    member: Member,
+    keys_X: np.ndarray,
+    anchors_S: np.ndarray,
+    noise_CT: np.ndarray,
+    layer: int,
 ) -> np.ndarray:
-    """u(x; a1) [C, S, X, H * K]: V of layer 2 at the first anchor, heads side by side.
+    """u(x; a1) [C, S, X, H * K]: V of a layer at the first anchor, heads side by side.
 
     The first anchor cannot attend to the second one, which comes later. The second is
     therefore set to the same anchor.
     """
     pairs_S2 = np.stack([anchors_S, anchors_S], axis=-1)
     tokens_BT, first_anchor = _fill_contexts(member, keys_X, pairs_S2, noise_CT)
-    u_BHK = read_vectors(member, tokens_BT, LAYER, 'V', first_anchor)
+    u_BHK = read_vectors(member, tokens_BT, layer, 'V', first_anchor)
     return u_BHK.reshape(len(noise_CT), len(pairs_S2), len(keys_X), -1)
 
 

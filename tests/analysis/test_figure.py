@@ -1,15 +1,18 @@
 """The one command of figures: flags from a signature, and every figure drawn."""
 
 import pathlib
+import re
 import shutil
 from types import ModuleType
 from typing import Annotated, Literal
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from analysis import figure
 from analysis.drawing import style
-from analysis.p1 import condensation, curves
+from analysis.p1 import condensation
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run, open_run
@@ -17,6 +20,7 @@ from tests.support.drawing import SMALL
 from tests.support.sweeps import opened
 
 POINT = ('--depth=2', '--gamma=0.8', '--seed=0')  # of the fixture `finished`
+OF_ONE_DEPTH = ('eigenvalues', 'decay_map')  # figures of a sweep that must be told
 
 
 def compute(
@@ -65,14 +69,14 @@ def test_a_flag_may_be_given_as_help_shows_it_and_a_mistyped_one_is_named(
     found = []
     monkeypatch.setattr(figure, 'save', lambda *saved: found.append(saved[1]))
 
-    def take_step(run: Run, step: int | str = 'last') -> int | str:
-        return step
+    def take_step(run: Run, step: int | str = 'last') -> pd.DataFrame:
+        return pd.DataFrame({'step': [step]})
 
     module = ModuleType('analysis.p1.stub', 'A stub.')
     module.TITLE, module.PAPER, module.compute = 'A stub', 'ours', take_step
     for word in ('--step=last', '--step=5'):
         figure.run_figure(module, ['--run', str(tmp_path), word])
-    assert found == ['last', 5]
+    assert [result.step[0] for result in found] == ['last', 5]
     for word, reason in (
         ('--stp=5', "--stp: no such flag, did you mean 'step'"),
         ('--gamma=0.3', '--gamma: this figure shows the whole sweep'),
@@ -118,14 +122,62 @@ def test_where_no_network_is_named_it_is_the_most_composed_one(finished):
         figure.choose_network(finished, {'gama': 0.3})
 
 
-@pytest.mark.parametrize('module', [condensation, curves])
-def test_a_picture_of_one_network_says_which(finished, module):
-    point = {'depth': 2, 'gamma': 0.3, 'seed': 0}
-    result = figure.compute(module, finished, point)
+NETWORK = {'depth': 2, 'gamma': 0.3, 'seed': 0}
+
+
+@pytest.mark.parametrize(
+    ('name', 'point', 'options', 'words'),
+    [
+        ('condensation', NETWORK, {}, 'depth 2, γ 0.3 .*, seed 0, step 40'),
+        ('condensation', NETWORK, {'threshold': 0.4}, '.*step 40, threshold 0.4'),
+        ('curves', NETWORK, {}, 'depth 2, γ 0.3 .*, seed 0, to step 40'),
+        ('answers', {}, {}, '8 networks'),
+        ('phase', {}, {'rates': 'mean'}, '8 networks, rates mean'),
+        ('eigenvalues', {'depth': 2}, {}, 'depth 2, .*seed 0'),
+        ('decay_map', {'depth': 2}, {}, 'depth 2, learning rate 0.01'),
+        ('condensation_grid', {'seed': 1}, {}, 'learning rate .*seed 1'),
+    ],
+)
+def test_a_picture_says_which_run_and_which_networks(
+    finished, name, point, options, words
+):
+    module = FIGURES[name]
+    result = figure.compute(module, finished, point, **options)
     with style.draw_figure(result, module.draw, module.layout) as picture:
-        title = picture.get_suptitle()
-    for words in ('γ 0.3', 'seed 0', 'depth 2', 'step 40'):
-        assert words in title
+        title = picture.get_suptitle().replace('\n', ' ')
+    assert re.match(f'{finished.folder.workdir.name}: {words}', title)
+
+
+@pytest.mark.parametrize('name', OF_ONE_DEPTH)
+def test_a_figure_of_one_depth_of_several_must_be_told_which(finished, name):
+    with pytest.raises(
+        UserError, match=r'--depth: the figure shows one, give it: 1, 2'
+    ):
+        figure.compute(FIGURES[name], finished, {})
+
+
+def draw_nothing(result: pd.DataFrame, axes: np.ndarray) -> None:
+    """A reference line and an empty legend are no data."""
+    axes[0, 0].axhline(0)
+    axes[0, 0].plot([], [], label='empty')
+    axes[0, 1].scatter([np.nan], [0.0])
+
+
+def test_a_figure_without_data_is_an_error_and_an_empty_panel_says_so():
+    layout = style.Layout(1, 2, 2.0, 2.0)
+    with (
+        pytest.raises(UserError, match='nothing to draw'),
+        style.draw_figure(pd.DataFrame(), draw_nothing, layout),
+    ):
+        pass
+
+    def draw_one(result: pd.DataFrame, axes: np.ndarray) -> None:
+        draw_nothing(result, axes)
+        axes[0, 0].plot([0.0], [1.0], 'o')
+
+    with style.draw_figure(pd.DataFrame(), draw_one, layout) as picture:
+        texts = [[text.get_text() for text in axis.texts] for axis in picture.axes]
+    assert texts == [[], ['no data']]
 
 
 OWN = """
@@ -215,6 +267,8 @@ def list_words(name: str) -> list[str]:
     """The words of the command line that choose a network, and small numbers."""
     module = FIGURES[name]
     words = [f'--{flag}={value}' for flag, value in SMALL.get(name, {}).items()]
+    if name in OF_ONE_DEPTH:
+        words.append('--depth=2')
     is_member = figure.name_subject(module) == 'network'
     return words + list(POINT) if is_member else words
 

@@ -2,6 +2,7 @@
 
 import collections
 import math
+from typing import get_args
 
 import jax
 import jax.numpy as jnp
@@ -107,7 +108,7 @@ def test_the_official_pairs_are_ours():
     assert len(official) == 20_910 and set(official) == set(COMMANDS)
 
 
-@pytest.mark.parametrize('split', scan_grammar.SPLITS)
+@pytest.mark.parametrize('split', get_args(scan_grammar.Split))
 def test_sizes_and_disjoint_sets_of_every_split(split):
     lines = scan_grammar.list_lines(split)
     assert ScanConfig(split=split).make().num_train == SIZES[split][0]

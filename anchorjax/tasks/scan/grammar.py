@@ -6,7 +6,7 @@ the random one, of which the official file is a draw, is drawn here anew.
 """
 
 import functools
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,6 @@ Split = Literal[
     'filler_num2',
     'filler_num3',
 ]
-SPLITS = get_args(Split)
 # The primitive command that is trained only by itself, as a tenth of all lines.
 _PRIMITIVES = {'addprim_jump': 'jump', 'addprim_turn_left': 'turn left'}
 # (modifier, units that are not trained with it, units that are tested with it).

@@ -26,12 +26,14 @@ def committed():
 
 def test_the_committed_members_give_the_committed_effects(committed):
     result = effects.tabulate(committed)
-    assert format_csv(result) == (GALLERY / 'law' / 'law_effects.csv').read_text()
+    text = format_csv(result.assign(**law.describe(committed)))
+    assert text == (GALLERY / 'law' / 'law_effects.csv').read_text()
 
 
 def test_the_committed_members_give_the_committed_picture():
     members = read_gallery('law/members.csv', 'law/half_width_members.csv')
-    text = format_csv(law_gamma.compute(members))
+    result = law_gamma.compute(members)
+    text = format_csv(result.assign(**result.attrs))
     assert text == (GALLERY / 'law' / 'law_gamma.csv').read_text()
 
 
@@ -109,6 +111,15 @@ def test_a_run_is_added_to_a_table_and_replaces_its_own_members(
     again = law.read_members([path], [str(folder)])
     pd.testing.assert_series_equal(again.run, members.run)
     assert (again[again.run == 'law_new'].train_loss != 0.5).all()
+
+
+def test_where_no_factor_varies_there_is_no_picture_and_a_line(tmp_path, capsys):
+    path = tmp_path / 'members.csv'
+    path.write_text(format_csv(plant_members(let_batch_decide, gamma=(0.6, 1.2))))
+    with pytest.raises(UserError, match='law: no factor alone differs in 3 settings'):
+        law.command(['--members', str(path), '--out', str(tmp_path / 'law')])
+    names = {path.name for path in (tmp_path / 'law').iterdir()}
+    assert names == {'members.csv', 'cells.md'}
 
 
 def test_tables_do_not_replace_those_of_a_run(finished):

@@ -5,10 +5,12 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 import xarray as xr
 
 from analysis.members.member import Member
 from analysis.p1 import cosine
+from anchorjax.errors import UserError
 from anchorjax.models import Activations
 from tests.support import cases
 from tests.support.networks import planted
@@ -32,20 +34,25 @@ def encode_question(x, *anchors) -> jax.Array:
 
 
 def make_member(code: Callable, offset: float = 0.0) -> Member:
-    """Layer 2: v is code(x, a1, a2) plus an offset, u is code(x, a1), in two heads."""
+    """v is code(x, a1, a2) plus an offset, u is code(x, a1), in two heads.
+
+    So it is in the last of three layers; the two before have the question.
+    """
 
     def activate(tokens_BT: jax.Array) -> Activations:
         x, a1, a2 = tokens_BT[:, 0], tokens_BT[:, 1], tokens_BT[:, 2]
         length = tokens_BT.shape[1]
-        v_BD = code(x, a1, a2) + offset
-        u_BD = code(x, a1) + offset
-        v_BTD = jnp.repeat(v_BD[:, None], length, 1)
-        u_BTD = jnp.repeat(u_BD[:, None], length, 1)
-        V_BTHK = u_BTD.reshape(*tokens_BT.shape, 2, -1)
-        block = planted.make_block(tokens_BT, V=V_BTHK, X_ao=v_BTD)
+        blocks = []
+        for of_layer in (encode_question, encode_question, code):
+            v_BD = of_layer(x, a1, a2) + offset
+            u_BD = of_layer(x, a1) + offset
+            v_BTD = jnp.repeat(v_BD[:, None], length, 1)
+            u_BTD = jnp.repeat(u_BD[:, None], length, 1)
+            V_BTHK = u_BTD.reshape(*tokens_BT.shape, 2, -1)
+            blocks.append(planted.make_block(tokens_BT, V=V_BTHK, X_ao=v_BTD))
         X_em_BTD = jnp.zeros((*tokens_BT.shape, 1))
         logits_BTV = jnp.zeros((*tokens_BT.shape, 20))
-        return Activations(X_em_BTD, (block, block), logits_BTV)
+        return Activations(X_em_BTD, tuple(blocks), logits_BTV)
 
     return planted.make_function_member(activate)
 
@@ -62,6 +69,15 @@ def test_vectors_of_the_answer_are_parallel_in_the_boxes_only():
     np.testing.assert_allclose(raw.outside, 0, atol=1e-6)
     np.testing.assert_allclose(raw.difference, 1, rtol=1e-6)
     assert np.isnan(np.diagonal(raw.cosine, axis1=1, axis2=2)).all()
+
+
+def test_the_layer_is_the_last_or_the_one_that_is_asked_for():
+    member = make_member(encode_answer)
+    assert compute_cosine().layer == compute_cosine().depth == 3
+    second = cosine.compute(member, KEYS, contexts=4, layer=2).isel(centred=0)
+    np.testing.assert_allclose(second.difference, 0, atol=1e-6)
+    with pytest.raises(UserError, match='layer = 4: must be from 1 to 3'):
+        cosine.compute(member, KEYS, contexts=4, layer=4)
 
 
 def test_the_boxes_are_where_the_answers_agree():

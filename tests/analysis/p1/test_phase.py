@@ -49,13 +49,16 @@ def test_the_best_rates_are_what_one_computes_by_hand():
     assert first.composed == pytest.approx((0.9 + 0.3) / 2)
     assert first.symmetric == pytest.approx((0.6 + 0.95) / 2)
     assert first.held_out == 1
+    # Of the networks that gave these: seed 0 at rate 1, seed 1 at rate 2; and so on.
+    assert first.known_composed == pytest.approx((1.0 + 0.4) / 2)
+    assert first.known_symmetric == pytest.approx((0.2 + 1.0) / 2)
 
 
 def test_the_mean_of_the_rates_is_what_one_computes_by_hand():
     first = phase.compute(plant_members(), 'mean').iloc[0]
     assert first.composed == pytest.approx((0.9 + 0.1 + 0.5 + 0.3) / 4)
     assert first.symmetric == pytest.approx((0.95 + 0.6 + 0.6) / 4)
-    assert first.held_out == pytest.approx(2.6 / 4)
+    assert first.held_out == first.known_composed == pytest.approx(2.6 / 4)
 
 
 def test_what_is_not_trained_is_nan_and_no_member_that_counts():

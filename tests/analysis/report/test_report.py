@@ -89,8 +89,8 @@ def test_the_symmetric_answer_is_explained_for_every_network(
 def test_the_command_writes_one_page_and_says_what_is_missing(
     two_lanes, tmp_path, monkeypatch
 ):
-    """The run has one snapshot and one layer: no kernel distance, no cosines."""
-    keep_figures(monkeypatch, 'answers', 'lazy', member=('curves', 'cosine'))
+    """The run has one snapshot: no kernel distance."""
+    keep_figures(monkeypatch, 'answers', 'lazy', member=('curves',))
     path = tmp_path / 'page.html'
     workdir = str(two_lanes.folder.workdir)
     run_script(monkeypatch, '--run', workdir, '--out', str(path))
@@ -98,7 +98,6 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     # The answers, and the curves of the one member that is shown.
     assert text.count('data:image/png;base64,') == 2
     assert 'two snapshots' in text
-    assert 'layer = 2' in text
     assert 'no number for any' in text and 'are about other runs' in text
     assert (tmp_path / 'figures' / 'answers.csv').exists()
 
