@@ -137,6 +137,7 @@ def list_times() -> list[Claim]:
                 f'Large initialization: {words} does not grow.',
                 MATCHED,
                 growth(column, MATCHED_LARGE),
+                LESS,
             ),
             Claim(
                 f'{figure}.w32_d2.gamma',
