@@ -604,7 +604,7 @@ def _test(rule: Rule, found: Estimate) -> float:
 
 
 def _is_against(rule: Rule | None, found: Estimate) -> bool:
-    """Whether the interval lies wholly where the claim says that the number does not."""
+    """Whether the interval lies wholly on the side that the claim denies."""
     if rule is None or len(found.values) < stats.MIN_SEEDS:
         return False
     lowest, highest = _list_ends(found)

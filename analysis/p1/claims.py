@@ -286,7 +286,8 @@ CLAIMS = (
     *list_answers(
         'p1.fig02.w64_d2.all_',
         'P1 Fig 2, width 64',
-        'With the same cells of the map: from γ 0.72 (0.50 at width 400) to 1.15 (0.80)',
+        'With the same cells of the map: from γ 0.72 (0.50 at width 400) to 1.15 '
+        '(0.80)',
         (*FAIR, *WIDE_DIAGRAM),
         (SMALL, LARGE),
         where={'depth': 2},
@@ -439,8 +440,8 @@ CLAIMS = (
     Claim(
         'p1.fig02c.w64_one_head.composed',
         'P1 Fig 2 (c)',
-        "P1's model with one head composes more at a small initialization, as GPT-2-like "
-        'networks do.',
+        "P1's model with one head composes more at a small initialization, as "
+        'GPT-2-like networks do.',
         ('gpt2_range_one_head',),
         difference('unseen_composed', at(1.1), at(0.7)),
         MORE,

@@ -148,7 +148,30 @@ class Row:
     @property
     def verdict(self) -> str:
         verdict = self._row['verdict']
-        return f'**{verdict}**' if verdict else 'exploratory'
+        if verdict:
+            return f'**{verdict}**'
+        against = self._row['against']
+        return f'exploratory, {against} {self.paper}' if against else 'exploratory'
+
+    @property
+    def word(self) -> str:
+        """In a sentence: 'undecided'."""
+        return self.verdict.strip('*')
+
+    @property
+    def paper(self) -> str:
+        """'P1' of 'P1 v1 Fig 6'."""
+        return self._row['source'].partition(' ')[0]
+
+    @property
+    def rule(self) -> str:
+        """What its verdict takes: '6 seeds, Holm over the paper'; '': it has none."""
+        return self._row['rule'] if self._row['verdict'] else ''
+
+    @property
+    def p_alone(self) -> str:
+        """Before Holm's correction."""
+        return claims.format_p_value(self._row['p'])
 
     @property
     def status(self) -> str:
