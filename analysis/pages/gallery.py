@@ -114,6 +114,7 @@ def read_picture(path: pathlib.Path) -> Picture:
     return Picture(path, module, tuple(figures), rest[len(name) + 1 :])
 
 
+@functools.cache
 def list_pictures(package: str) -> list[Picture]:
     return [read_picture(path) for path in sorted((GALLERY / package).glob('*.png'))]
 

@@ -59,9 +59,7 @@ def test_a_finished_sweep(finished):
     assert result.followed == 0.8 and result.step.values.tolist() == [0, 1, 4, 15, 40]
     np.testing.assert_allclose(result.evolution[-1], result.eigenvalue[1])
     assert result.extreme.values.tolist() == [0.3, 0.8] and result.missing == ''
-    assert (
-        result.selection == 'depth 2, learning rate 0.01, weight decay 0.01, seed 0'
-    )
+    assert result.selection == 'depth 2, learning rate 0.01, weight decay 0.01, seed 0'
     name = 'block_1/W_in'
     W = finished.params(depth=2, gamma=0.8, seed=0)['block_1']['W_in']
     singular = result.singular.sel(size='small', matrix=name).values
