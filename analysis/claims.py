@@ -6,17 +6,21 @@ One rule for every paper:
   the step at which their training was set to end. Two groups are compared by networks
   with the same seed and the same value of every other axis; what has no partner is left
   out and counted. P1's statistic of Fig 2 alone is the largest over a seed's rates.
-- It is judged with at least SEEDS seeds, or with EARLIER if its design is older, by
-  Student's t test against the border of the rule, and Holm's correction over the judged
-  claims of its family: one figure at one width and depth, as the address says, so that
-  a row elsewhere moves no verdict. The border is 0, or a size that the paper prints,
-  or, where it says "much", "as much as" or "no worse", one of ours that was fixed
-  before the runs (p4/claims.py). That the seeds were not used to choose the settings is
-  seen to by hand: a claim names runs with fresh ones (gallery/log).
+- It has a verdict if its prediction and its rule were committed before its numbers, and
+  it has at least as many seeds as the rule of its day asked: EARLIER, for what was
+  predicted before 2026-11-27, or TODAY. The test is Student's t, two-sided, against the
+  border of the rule, with Holm's correction over the family that the day's rule names.
+  Whoever changes the rule changes it for later predictions: no verdict moves.
+- The border is 0, or a size that the paper prints, or, where it says "much", "as much
+  as" or "no worse", one of ours that was fixed before the runs (p4/claims.py). That the
+  seeds were not used to choose the settings is seen to by hand: a claim names runs with
+  fresh ones (gallery/log).
 - Its power stands beside it (`measure_power`): where that is low, "undecided" is what
   so few seeds say whatever is true.
-- With fewer seeds, or without a rule, the row is exploratory: a number with an interval
-  and no verdict. So has a sweep of which networks are missing: "partly trained".
+- Every other row is exploratory: a number with an interval and no verdict. If its paper
+  says on which side of a border the number lies (`Rule` without a day) and the interval
+  is wholly on the other, the row is marked as AGAINST it. A sweep of which networks are
+  missing has no verdict either: "partly trained".
 
   holds          the number is on the side of the border that the claim says
   does not hold  it is on the other side
@@ -49,8 +53,6 @@ from analysis.members.columns import list_varying_axes, name_gamma
 from analysis.tables.text import list_records
 from anchorjax.storage.reader import Run
 
-SEEDS = 12  # with fewer a claim is exploratory
-EARLIER = 6  # of claims whose design was fixed before 2026-11-27
 P_VALUE = 0.05  # after Holm's correction
 
 HOLDS = 'holds'
@@ -62,6 +64,7 @@ NOT_TRAINED = 'not trained'
 PARTLY_TRAINED = 'partly trained'  # no verdict from whatever is there
 NOTHING = '–'  # in a cell
 NOT_STORED = 'not stored'  # the networks are in the table, the number of them is not
+AGAINST = 'against'  # an exploratory number on the other side than its paper says
 VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, PARTLY_TRAINED, NOT_TRAINED)
 
 # What the number of a row is.
@@ -81,13 +84,14 @@ NUMBERS = (  # of all networks; with 'converged_' before, of those that converge
 COLUMNS = (  # of a table of claims
     *('address', 'source', 'family', 'claim', 'run'),
     *NUMBERS,
-    *('p', 'p_corrected', 'power', 'verdict', 'null', 'left_out', 'untrained', 'note'),
+    *('rule', 'p', 'p_corrected', 'power', 'verdict', 'against'),
+    *('null', 'left_out', 'untrained', 'note'),
     *(f'converged_{name}' for name in NUMBERS),
 )
 # Ends of the names of columns that are no numbers.
 TEXTS = (
     *('address', 'source', 'family', 'claim', 'run', 'kind', 'name', 'bound'),
-    *('verdict', 'note'),
+    *('rule', 'verdict', 'against', 'note'),
 )
 WORDS = (  # what `write_words` gives of them
     *('address', 'source', 'claim', 'run', 'number', 'n', 'null', 'converged'),
@@ -110,24 +114,45 @@ def at_gamma(gamma: float, width: float, **levels: object) -> Group:
     return Group(name_gamma(gamma, width), {'gamma': gamma, **levels})
 
 
+class Day(NamedTuple):
+    """What a verdict takes, by the rule of the day of its prediction."""
+
+    seeds: int  # at least
+    is_by_figure: bool  # Holm over one figure at one width and depth, or a whole table
+
+    @property
+    def words(self) -> str:
+        """'6 seeds, Holm over the paper'."""
+        family = 'figure' if self.is_by_figure else 'paper'
+        return f'{self.seeds} seeds, Holm over the {family}'
+
+
+EARLIER = Day(seeds=6, is_by_figure=False)  # of predictions before 2026-11-27
+TODAY = Day(seeds=12, is_by_figure=True)
+
+
 class Rule(NamedTuple):
     """Where the claim says that the mean lies: strictly between the borders."""
 
     low: float = -np.inf
     high: float = np.inf
-    seeds: int = SEEDS  # that it takes at least
+    day: Day | None = TODAY  # None: it came after the numbers, and judges nothing
 
 
-def above(border: float, seeds: int = SEEDS) -> Rule:
-    return Rule(low=border, seeds=seeds)
+def above(border: float, day: Day | None = TODAY) -> Rule:
+    return Rule(low=border, day=day)
 
 
-def below(border: float, seeds: int = SEEDS) -> Rule:
-    return Rule(high=border, seeds=seeds)
+def below(border: float, day: Day | None = TODAY) -> Rule:
+    return Rule(high=border, day=day)
 
 
-def within(border: float, seeds: int = SEEDS) -> Rule:
-    return Rule(-border, border, seeds)
+def within(border: float, day: Day | None = TODAY) -> Rule:
+    return Rule(-border, border, day)
+
+
+# Of exploratory rows: the side on which their paper says that the number lies.
+MORE, LESS = above(0, None), below(0, None)
 
 
 class Side(NamedTuple):
@@ -172,14 +197,24 @@ class Claim(NamedTuple):
     sentence: str
     runs: tuple[str, ...]  # names of the runs it is about; their seeds are pooled
     estimate: Estimator
-    rule: Rule | None = None  # None: exploratory
+    rule: Rule | None = None  # None: exploratory, of no direction
     where: Levels = MappingProxyType({})  # the part of these runs that it is about
     note: str = ''  # beside its number: what the paper prints
+    withdrawn: str = ''  # why it has no verdict, though Holm counts it
+
+    @property
+    def day(self) -> Day | None:
+        """By whose rule it is tested; None: it is exploratory."""
+        return self.rule.day if self.rule is not None else None
 
     @property
     def family(self) -> str:
-        """One figure at one width and depth."""
-        return self.address.rpartition('.')[0]
+        """What shares Holm's correction: a figure at one width and depth, or a paper.
+
+        A figure of what is exploratory.
+        """
+        paper, figure = self.address.partition('.')[0], self.address.rpartition('.')[0]
+        return paper if self.day == EARLIER else figure
 
 
 def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
@@ -211,18 +246,23 @@ def average(members: pd.DataFrame, column: str, statistic: str = 'mean') -> pd.S
 
 
 def level(
-    column: str, group: Group, possible: stats.Possible = stats.SHARE
+    column: str,
+    group: Group,
+    possible: stats.Possible = stats.SHARE,
+    statistic: str = 'mean',
 ) -> Estimator:
     """The mean of a column.
 
     Args:
       possible: the values that the column may have, here and below: a share's.
+      statistic: over the networks of a seed; 'max' over its rates in P1 Sec 4.
     """
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels)
         null = average_null(chosen, column)
-        return measure(group.name, average(chosen, column), possible, null)
+        values = average(chosen, column, statistic)
+        return measure(group.name, values, possible, null)
 
     return estimate
 
@@ -319,7 +359,7 @@ def difference(
     """The first group less the second, of networks that are partners.
 
     Args:
-      statistic: over the networks of a seed; 'max' over its rates in P1 Sec 4.
+      statistic: as of `level`.
     """
 
     def estimate(members: pd.DataFrame) -> Estimate:
@@ -437,15 +477,17 @@ def find_named(package: ModuleType, run: Run) -> list[Claim]:
     return [claim for claim in package.CLAIMS if name in claim.runs]
 
 
-def tabulate_run(
-    claims: Sequence[Claim], package: ModuleType, run: Run
-) -> pd.DataFrame:
-    """What the networks of one run alone say to claims of a package.
+def tabulate_run(package: ModuleType, run: Run) -> pd.DataFrame:
+    """What the networks of one run alone say to the claims that are about it.
 
     Raises:
       UserError: it has none that a claim can count.
     """
-    return tabulate(claims, frame.collect({name_run(run): run}, package.tabulate))
+    members = frame.collect({name_run(run): run}, package.tabulate)
+    # The others count in Holm's correction.
+    table = tabulate(package.CLAIMS, members)
+    addresses = [claim.address for claim in find_named(package, run)]
+    return table[table.address.isin(addresses)].reset_index(drop=True)
 
 
 def name_run(run: Run) -> str:
@@ -473,10 +515,12 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
             'family': claim.family,
             'claim': claim.sentence,
             'run': ', '.join(dict.fromkeys(of_claim.run)),
+            'rule': claim.day.words if claim.day else '',
+            'against': AGAINST if _is_against(claim.rule, found) else '',
             'null': found.null,
             'left_out': found.left_out,
             'untrained': count_untrained(of_claim),
-            'note': '; '.join(filter(None, (claim.note, found.note))),
+            'note': '; '.join(filter(None, (claim.withdrawn, claim.note, found.note))),
         }
         row |= list_numbers(found)
         for name, number in list_numbers(converged).items():
@@ -489,6 +533,7 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
         judged.append(claim._replace(rule=None) if is_left else claim)
     table['p'], table['p_corrected'], table['verdict'] = judge(judged, estimates)
     table['power'] = measure_power(judged, estimates, table.p.to_numpy())
+    table.loc[table.verdict != EXPLORATORY, 'against'] = ''
     is_unknown = (table.n == 0) & (table.run != '')
     lacks_run = np.array([not set(claim.runs) <= set(members.run) for claim in claims])
     table.loc[is_unknown, 'verdict'] = EXPLORATORY
@@ -533,21 +578,46 @@ def read_table(path: pathlib.Path) -> pd.DataFrame:
 def judge(
     claims: Sequence[Claim], estimates: Sequence[Estimate]
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """(p-value, NaN: not judged; after Holm's correction; verdict) of every claim."""
+    """(p-value, NaN: not tested; after Holm's correction; verdict) of every claim."""
     p_values = np.full(len(claims), np.nan)
     for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
-        if claim.rule is not None and len(found.values) >= claim.rule.seeds:
-            # The border that the mean is nearest to: the one whose test decides.
-            borders = np.array([claim.rule.low, claim.rule.high])
-            border = borders[np.abs(borders - found.values.mean()).argmin()]
-            p_values[i] = stats.p_value(found.values, border)
+        if claim.day is not None and len(found.values) >= claim.day.seeds:
+            p_values[i] = _test(claim.rule, found)
+    counted = p_values.copy()
+    for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
+        if claim.day is not None and not len(found.values):
+            counted[i] = 1  # so that part of a table says no more than the whole
     families = pd.Series([claim.family for claim in claims], dtype=str)
-    by_family = pd.Series(p_values).groupby(families)
-    corrected = by_family.transform(stats.holm).to_numpy(float)
+    corrected = pd.Series(counted).groupby(families).transform(stats.holm)
+    corrected = corrected.where(np.isfinite(p_values)).to_numpy(float)
     verdicts = []
     for claim, found, p in zip(claims, estimates, corrected, strict=True):
-        verdicts.append(_conclude(claim.rule, found, p))
+        verdicts.append(_conclude(claim, found, p))
     return p_values, corrected, verdicts
+
+
+def _test(rule: Rule, found: Estimate) -> float:
+    """The p-value against the border that the mean is nearest to, which decides."""
+    borders = np.array([rule.low, rule.high])
+    border = borders[np.abs(borders - found.values.mean()).argmin()]
+    return stats.p_value(found.values, border)
+
+
+def _is_against(rule: Rule | None, found: Estimate) -> bool:
+    """Whether the interval lies wholly on the side that the claim denies."""
+    if rule is None or len(found.values) < stats.MIN_SEEDS:
+        return False
+    lowest, highest = _list_ends(found)
+    is_beyond = highest <= rule.low or rule.high <= lowest
+    return is_beyond and _test(rule, found) < P_VALUE
+
+
+def _list_ends(found: Estimate) -> tuple[float, float]:
+    """Where its mean may lie: of a bound only one end is known."""
+    mean = found.values.mean()
+    lowest = -np.inf if found.bound in (AT_MOST, NO_BOUND) else mean
+    highest = np.inf if found.bound in (AT_LEAST, NO_BOUND) else mean
+    return lowest, highest
 
 
 def measure_power(
@@ -572,8 +642,9 @@ def measure_power(
     return powers
 
 
-def _conclude(rule: Rule | None, found: Estimate, p: float) -> str:
-    if rule is None:
+def _conclude(claim: Claim, found: Estimate, p: float) -> str:
+    rule = claim.rule
+    if claim.day is None or claim.withdrawn:
         return EXPLORATORY
     if not len(found.values):
         return NOT_TRAINED
@@ -582,9 +653,7 @@ def _conclude(rule: Rule | None, found: Estimate, p: float) -> str:
     if p >= P_VALUE:
         return UNDECIDED
     mean = found.values.mean()
-    # Of a bound only one end is known: the truth may lie anywhere beyond it.
-    lowest = -np.inf if found.bound in (AT_MOST, NO_BOUND) else mean
-    highest = np.inf if found.bound in (AT_LEAST, NO_BOUND) else mean
+    lowest, highest = _list_ends(found)
     if rule.low <= lowest and highest <= rule.high:
         return HOLDS
     if rule.low < highest and lowest < rule.high:

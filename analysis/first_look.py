@@ -114,11 +114,10 @@ def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
     if not len(find_usable(run.members)):
         return lines
     for package in map(import_claims, PACKAGES):
-        named = claims.find_named(package, run)
-        if not named:
+        if not claims.find_named(package, run):
             continue
         try:
-            table = claims.tabulate_run(named, package, run)
+            table = claims.tabulate_run(package, run)
         except UserError as error:  # of another task than theirs, say: it is trained
             lines.append(f'no claims: {error}')
             continue

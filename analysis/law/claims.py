@@ -8,7 +8,7 @@ goes from the lowest to the highest γ, which would cross two borders, from a ta
 symmetric and from symmetric to composed.
 """
 
-from analysis.claims import EARLIER, Claim, Group, Rule, above, below, difference
+from analysis.claims import LESS, MORE, Claim, Group, Rule, difference
 from analysis.law import members
 
 INTRODUCTION = (
@@ -65,7 +65,7 @@ CLAIMS = (
         ('law_order',),
         COMPOSED,
         (AT_2, AT_1),
-        above(0, EARLIER),
+        MORE,
     ),
     claim(
         'order.w64_d2.symmetric',
@@ -74,7 +74,7 @@ CLAIMS = (
         ('law_order',),
         SYMMETRIC,
         (AT_2, AT_1),
-        below(0, EARLIER),
+        LESS,
     ),
     claim(
         'tipping.w64_d2.composed',
@@ -84,7 +84,7 @@ CLAIMS = (
         ('law_tipping',),
         COMPOSED,
         (AT_1_4, AT_1),
-        above(0, EARLIER),
+        MORE,
     ),
     claim(
         'tipping.w64_d2.symmetric',
@@ -93,7 +93,7 @@ CLAIMS = (
         ('law_tipping',),
         SYMMETRIC,
         (AT_1_4, AT_1),
-        below(0, EARLIER),
+        LESS,
     ),
     claim(
         'pair_last.w64_d2.symmetric',
@@ -104,7 +104,7 @@ CLAIMS = (
         ('law_noise_before', 'law_noise_last'),
         SYMMETRIC,
         (PAIR_LAST, NOISE_LAST),
-        below(0, EARLIER),
+        LESS,
     ),
     claim(
         'attention.w64_d2.composed',
@@ -114,7 +114,7 @@ CLAIMS = (
         ('phase_attention',),
         COMPOSED,
         (LARGER, EQUAL),
-        above(0, EARLIER),
+        MORE,
     ),
     claim(
         'batch.w64_d2.composed',
@@ -124,7 +124,7 @@ CLAIMS = (
         ('law_square_r2_d10_9_2048_fresh', 'law_square_r2_d10_9_512_fresh'),
         COMPOSED,
         (Group('2048', {'batch_size': 2048}), Group('512', {'batch_size': 512})),
-        above(0, EARLIER),
+        MORE,
     ),
     claim(
         'anchors.w64_d2.composed',
@@ -134,6 +134,6 @@ CLAIMS = (
         ('law_anchors_fresh',),
         COMPOSED,
         (EIGHT, FOUR),
-        above(0, EARLIER),
+        MORE,
     ),
 )

@@ -16,6 +16,8 @@ from analysis.circuits import edge_sets
 from analysis.circuits.edge_sets import Edge
 from analysis.claims import (
     EARLIER,
+    LESS,
+    MORE,
     Claim,
     Group,
     Levels,
@@ -69,6 +71,7 @@ COLUMNS = (
     'null_parallel',
     'parallel_raw',
     'null_parallel_raw',
+    'cosine_raw',
     'parallel_u',
     'null_parallel_u',
     'parallel_u_raw',
@@ -97,15 +100,17 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     shown_edges_alone  that survive when only these edges are left; null: as many at
                        random
     parallel           cosine of vectors v of the last layer with equal composed targets
-                       less that of others, mean vector removed (Fig 4 a, b)
+                       less that of others, mean vector removed (Fig 4 a)
     parallel_raw       the same of the cosines themselves, as in P1
+    cosine_raw         of those with equal targets alone, themselves (Fig 4 b)
     parallel_u, parallel_u_raw  both of vectors u, with equal g(x; a1) (Fig 4 c)
     directions         of the first W_Q (Figs 5 a, b, 10)
     value_order        |rank correlation| of a key and the component of the embedding
                        that has most of its order (Figs 5 c, d, 11)
     participation      ratio of the eigenvalues of the embedding (Fig 12)
 
-    The null of the last seven is the same network before training.
+    The null of a difference of cosines, and of the last three, is the same network
+    before training.
 
     Args:
       members: rows of `Run.members`, by their place in the sweep.
@@ -188,7 +193,8 @@ def _compare_vectors(member: Member) -> dict[str, float]:
         here = found.sel(vector=vector, centred=centred)
         numbers[name] = here.difference.sel(estimate='mean').item()
         numbers[f'null_{name}'] = here.untrained.item()
-    return numbers
+    raw = found.sel(vector='v', centred=False)
+    return numbers | {'cosine_raw': raw.inside.mean().item()}
 
 
 @single_thread
@@ -242,7 +248,7 @@ def list_spectra(
     words: str,
     runs: tuple[str, ...],
     groups: tuple[Group, Group],
-    rules: tuple[Rule | None, Rule | None, Rule | None] = (None, None, None),
+    rules: tuple[Rule, Rule, Rule] = (LESS, MORE, LESS),
     where: Levels = MappingProxyType({}),
 ) -> list[Claim]:
     """What P1 Figs 5 and 10 to 12 show of W_Q and of the embedding.
@@ -290,12 +296,38 @@ CLAIMS = (
     ),
     Claim(
         'p1.fig04.w400_d2.parallel',
-        "P1 Fig 4 (a, b), P1's width",
-        'From γ 0.5 to 0.8 vectors of equal composed targets become more parallel than '
-        'others; the difference of their cosines.',
+        "P1 Fig 4 (a), P1's width",
+        'From γ 0.5 to 0.8 vectors v of equal composed targets become more parallel '
+        'than others; the difference of their cosines, mean vector removed.',
         PAPER_SIZE,
         difference('parallel', PAPER_SMALL, PAPER_LARGE, stats.ANY),
         above(0, EARLIER),
+        note="P1's cosines are of the vectors as they are",
+    ),
+    Claim(
+        'p1.fig04.w400_d2.raw',
+        "P1 Fig 4 (a), P1's width",
+        'The same of the vectors as they are.',
+        PAPER_SIZE,
+        difference('parallel_raw', PAPER_SMALL, PAPER_LARGE, stats.ANY),
+        MORE,
+    ),
+    Claim(
+        'p1.fig04.w400_d2.low',
+        "P1 Fig 4 (b), P1's width",
+        'At γ 0.5 the cosine of vectors v, as they are, is low even where targets are '
+        'equal.',
+        PAPER_SIZE,
+        level('cosine_raw', PAPER_LARGE, stats.COSINE),
+    ),
+    Claim(
+        'p1.fig04.w400_d2.first_anchor',
+        "P1 Fig 4 (c), P1's width",
+        'From γ 0.5 to 0.8 vectors u follow the function of the first anchor more; the '
+        'difference of their cosines, mean vector removed.',
+        PAPER_SIZE,
+        difference('parallel_u', PAPER_SMALL, PAPER_LARGE, stats.ANY),
+        MORE,
     ),
     *list_spectra(
         'w400_d2',

@@ -20,6 +20,8 @@ from analysis.changes.crossings import Lag, compare_crossings
 from analysis.claims import (
     CORRELATION,
     EARLIER,
+    LESS,
+    MORE,
     Claim,
     Estimate,
     Estimator,
@@ -113,7 +115,7 @@ def trend(column: str, along: str) -> Estimator:
 def list_times() -> list[Claim]:
     """The time to fit, by both published thresholds."""
     published = (
-        ('p3.p1v1_fig06', 'P1 v1 Fig 6', 0.05, None),
+        ('p3.p1v1_fig06', 'P1 v1 Fig 6', 0.05, MORE),
         ('p3.fig08', 'P3 Fig 8 A, B', 0.1, above(0, EARLIER)),
     )
     claims = []
@@ -127,6 +129,7 @@ def list_times() -> list[Claim]:
                 f'Small initialization: {words} grows with five wrong pairs.',
                 MATCHED,
                 growth(column, MATCHED_SMALL),
+                MORE,
             ),
             Claim(
                 f'{figure}.w32_d2.large',
@@ -134,6 +137,7 @@ def list_times() -> list[Claim]:
                 f'Large initialization: {words} does not grow.',
                 MATCHED,
                 growth(column, MATCHED_LARGE),
+                LESS,
             ),
             Claim(
                 f'{figure}.w32_d2.gamma',
@@ -150,6 +154,7 @@ def list_times() -> list[Claim]:
                 f'Small initialization: {words} grows less in deeper networks.',
                 ('inferential_complexity_08',),
                 compare_growths(column, SHALLOW, DEEP),
+                MORE,
             ),
         ]
     return claims
@@ -158,18 +163,19 @@ def list_times() -> list[Claim]:
 def list_trends() -> list[Claim]:
     """P1 Figs 14 to 16: three numbers along two axes."""
     columns = {
-        'unseen_composed': ('14', 'the unseen pair is composed more often'),
-        'directions': ('15', 'W_Q has fewer directions'),
-        'order': ('16', 'the embedding is more ordered'),
+        'unseen_composed': ('14', 'the unseen pair is composed more often', MORE),
+        'directions': ('15', 'W_Q has fewer directions', LESS),
+        'order': ('16', 'the embedding is more ordered', MORE),
     }
     claims = []
-    for column, (figure, words) in columns.items():
+    for column, (figure, words, rule) in columns.items():
         for along, axis in (('learning_rate', 'rate'), ('weight_decay', 'decay')):
             sentence = f'The larger the {axis}, the more: {words}.'
             estimate = trend(column, along)
             address = f'p3.p1_fig{figure}.w64.{axis}'
             source = f'P1 Fig {figure}'
-            claims.append(Claim(address, source, sentence, ('decay_rates',), estimate))
+            runs = ('decay_rates',)
+            claims.append(Claim(address, source, sentence, runs, estimate, rule))
     return claims
 
 

@@ -26,6 +26,7 @@ from analysis.claims import (
     Estimate,
     Estimator,
     Group,
+    Rule,
     Side,
     above,
     compare_moments,
@@ -109,6 +110,11 @@ LATE_NONE = (
 )
 
 
+def _explored(rule: Rule) -> Rule:
+    """The same side of the same border, without a verdict."""
+    return rule._replace(day=None)
+
+
 def list_positions(
     family: str, source: str, words: str, run: str, judged: tuple[str, ...] = ()
 ) -> list[Claim]:
@@ -128,7 +134,7 @@ def list_positions(
     claims = []
     for name, sentence, first, second, border in rows:
         address = f'p4.{family}.{name}'
-        rule = border if sentence in judged else None
+        rule = border if sentence in judged or border is None else _explored(border)
         estimate = gap(first, second)
         claims.append(Claim(address, source, words + sentence, (run,), estimate, rule))
     return claims

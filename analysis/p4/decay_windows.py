@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
@@ -55,7 +56,7 @@ def compute(
       value, train_loss  [cell, window, seed] the measure; a network that never learns
                          is given the last step as its moment
       mean, low, high    [cell, window] of `value` over seeds
-      accuracy           [cell, window, step] mean over seeds
+      accuracy           [cell, window, step] mean over seeds; a table lacks it
       start, end         [window, piece] shares of training in which decay acts
 
     Raises:
@@ -68,17 +69,39 @@ def compute(
         members['value'] = members.moment.fillna(members.num_steps)
     keys = ['cell', 'window', 'seed']
     result = members.set_index(keys)[['value', 'train_loss']].to_xarray()
-    eval_set, asked = HELDOUT[run.experiment.task.name]
+    eval_set, _ = HELDOUT[run.experiment.task.name]
     curves = read_curves(run, eval_set, members)
     by_place = curves.groupby([members.cell, members.window]).mean()
     result['accuracy'] = by_place.rename_axis(columns='step').stack().to_xarray()
     pieces = tabulate_pieces(run).set_index(['window', 'piece'])[['start', 'end']]
+    return _finish(result, members, pieces, measure)
+
+
+def read_table(members: pd.DataFrame) -> xr.Dataset:
+    """The same of networks in a committed table: without `accuracy`, which is not kept.
+
+    Args:
+      members: rows of one run, of windows of one piece.
+    """
+    members = members.assign(cell='', value=members.unseen)
+    keys = ['cell', 'window', 'seed']
+    result = members.set_index(keys)[['value', 'train_loss']].to_xarray()
+    pieces = members.groupby('window')[['start', 'end']].first()
+    pieces = pieces.assign(piece=0).set_index('piece', append=True)
+    return _finish(result, members, pieces, 'accuracy')
+
+
+def _finish(
+    result: xr.Dataset, members: pd.DataFrame, pieces: pd.DataFrame, measure: str
+) -> xr.Dataset:
+    """Adds means over seeds and the windows, in order."""
     possible = stats.POSITIVE if measure == 'moment' else stats.SHARE
     by_window = members.groupby(['cell', 'window']).value
     found = stats.mean_intervals(by_window, possible)
     result = result.merge(found.to_xarray())
     result = result.merge(pieces.to_xarray(), join='left')
     order = {'cell': members.cell.unique(), 'window': list_windows(members)}
+    asked = members.asked.iloc[0]
     return result.reindex(order).assign_attrs(measure=measure, asked=asked)
 
 
@@ -101,7 +124,10 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
             above.set_xlabel(f'accuracy on {result.asked}', fontsize=6)
         else:
             above.set_xlabel(f'step at which {LEARNED:.0%} are right')
-        _draw_curves(below, cell)
+        if 'accuracy' in cell:
+            _draw_curves(below, cell)
+        else:
+            below.set_axis_off()
     if result.sizes['cell'] > 1:
         losses.legend(fontsize=5)
     smallest = max(float(result.train_loss.min()), 1e-5)

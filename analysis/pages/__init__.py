@@ -17,12 +17,14 @@ Settings, and the papers' own numbers, stand in the template as they are, in bac
 
 import functools
 import pathlib
+import re
 from types import SimpleNamespace
 from typing import Any
 
 import jinja2
 import numpy as np
 import pandas as pd
+import scipy.stats
 
 from analysis import claims, stats
 from analysis.figure import PACKAGES, import_claims
@@ -148,7 +150,48 @@ class Row:
     @property
     def verdict(self) -> str:
         verdict = self._row['verdict']
-        return f'**{verdict}**' if verdict else 'exploratory'
+        if verdict:
+            return f'**{verdict}**'
+        against = self._row['against']
+        return f'exploratory, {against} {self.paper}' if against else 'exploratory'
+
+    @property
+    def word(self) -> str:
+        """In a sentence: 'undecided'."""
+        return self.verdict.strip('*')
+
+    @property
+    def paper(self) -> str:
+        """'P1' of 'P1 v1 Fig 6'."""
+        found = re.search(r'P\d', self._row['source'])
+        return found[0] if found else 'our own claim'
+
+    @property
+    def rule(self) -> str:
+        """What its verdict takes: '6 seeds, Holm over the paper'; '': it has none."""
+        return self._row['rule'] if self._row['verdict'] else ''
+
+    @property
+    def p_alone(self) -> str:
+        """Before Holm's correction."""
+        return claims.format_p_value(self._row['p'])
+
+    def excludes(self, size: float) -> str:
+        """The p-value of Student's t test of its mean against this size.
+
+        From its interval, which must not be cut at what is possible.
+        """
+        found, degrees = self._read('value'), self.n - 1
+        half = scipy.stats.t.ppf(0.975, degrees)
+        error = (found.high - found.low) / (2 * half)
+        if abs(found.high + found.low - 2 * found.mean) > 1e-3 * abs(error):
+            raise ValueError(f'{self.address}: its interval is cut')
+        p_value = 2 * scipy.stats.t.sf(abs(found.mean - size) / error, degrees)
+        return claims.format_p_value(p_value)
+
+    @property
+    def number(self) -> float:
+        return self._row['value']
 
     @property
     def status(self) -> str:
@@ -249,6 +292,21 @@ def select_cells(name: str, column: str, **levels: object) -> Cells:
     return Cells(rows, column)
 
 
+def select_best(name: str, column: str, **levels: object) -> Cells:
+    """For each seed the highest of these cells: over the learning rates, in P1."""
+    rows = claims.select(read_cells(name), levels)
+    return Cells(rows.groupby('seed')[[column]].max(), column)
+
+
+def count_answers(**levels: object) -> SimpleNamespace:
+    """How many networks of P1's answer mostly composed, mostly symmetric, neither."""
+    rows = claims.select(read_cells('p1/members'), levels)
+    composed = int((rows.unseen_composed > 0.5).sum())
+    symmetric = int((rows.unseen_symmetric > 0.5).sum())
+    neither = len(rows) - composed - symmetric
+    return SimpleNamespace(composed=composed, symmetric=symmetric, neither=neither)
+
+
 def subtract_groups(
     name: str,
     column: str,
@@ -284,6 +342,7 @@ def render(page: str) -> str:
     source = (FOLDER / 'sets.j2').read_text() + (FOLDER / TEMPLATES[page]).read_text()
     template = templates.from_string(source)
     tables = {'cells': select_cells, 'gap': subtract_groups, 'effect': read_effect}
+    tables |= {'best': select_best, 'answers': count_answers}
     text = template.render(read_packages() | tables | _list_contents(page))
     return f'{text.rstrip()}\n'
 

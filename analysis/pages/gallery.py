@@ -6,7 +6,9 @@ numbers that it was drawn from lie beside it as .csv or .nc, where they were kep
 networks it shows, and what is said of a figure in a few words, is in gallery.toml.
 """
 
+import collections
 import functools
+import itertools
 import pathlib
 import re
 import tomllib
@@ -113,6 +115,7 @@ def read_picture(path: pathlib.Path) -> Picture:
     return Picture(path, module, tuple(figures), rest[len(name) + 1 :])
 
 
+@functools.cache
 def list_pictures(package: str) -> list[Picture]:
     return [read_picture(path) for path in sorted((GALLERY / package).glob('*.png'))]
 
@@ -199,7 +202,11 @@ def list_rows(packages: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
         module = find_figures()[row['figure']]
         package = name_package(module)
         path = GALLERY / package / f'{row.get("picture", "")}.png'
-        claim = packages[package][row['claim']] if 'claim' in row else None
+        addresses = [row['claim']] if 'claim' in row else []
+        more = row.get('more', [])
+        addresses += [address for _, address in more]
+        claims = [packages[address.partition('.')[0]][address] for address in addresses]
+        says = [row['says'], *(words for words, _ in more)]
         table.append(
             {
                 'paper': row.get('paper', module.PAPER),
@@ -207,10 +214,21 @@ def list_rows(packages: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
                 'package': package,
                 'name': name_module(module),
                 'picture': path.relative_to(GALLERY) if 'picture' in row else None,
-                'claim': claim,
-                'says': row['says'],
+                'lines': list(itertools.zip_longest(says, claims)),
+                'rest': _count_rest(addresses, packages),
                 'size': row['size'],
                 'config': row['config'],
             }
         )
     return table
+
+
+def _count_rest(addresses: list[str], packages: dict[str, dict[str, Any]]) -> str:
+    """'2 exploratory, 1 **undecided**': the figures' other rows, by verdict."""
+    figures = {tuple(address.split('.')[:2]) for address in addresses}
+    counts = collections.Counter()
+    for rows in packages.values():
+        for address, row in rows.items():
+            if tuple(address.split('.')[:2]) in figures and address not in addresses:
+                counts[row.verdict] += 1
+    return ', '.join(f'{number} {verdict}' for verdict, number in counts.items())

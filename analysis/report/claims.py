@@ -72,11 +72,11 @@ def _list_rows(
 
     `seeds_needed`: for a verdict, if there are fewer; else 0.
     """
-    table = claims.tabulate_run(named, package, run)
+    table = claims.tabulate_run(package, run)
     words = list_records(claims.write_words(table))
     rows = []
     for claim, n, row in zip(named, table.n, words, strict=True):
-        needed = claim.rule.seeds if claim.rule is not None else 0
+        needed = claim.day.seeds if claim.day is not None else 0
         if n:
             rows.append(row | {'seeds_needed': needed if n < needed else 0})
     return rows

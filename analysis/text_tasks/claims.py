@@ -14,6 +14,7 @@ import pandas as pd
 
 from analysis.claims import (
     EARLIER,
+    MORE,
     Claim,
     Group,
     above,
@@ -146,7 +147,7 @@ def compare(
     for size in sizes:
         for contrast in contrasts:
             name, first, second = CONTRASTS[contrast]
-            printed, runs, rule = '', RUNS[task], None
+            printed, runs, rule = '', RUNS[task], MORE
             if contrast == BOTH:
                 printed = published.describe_exact_match(task, eval_set, size)
                 if printed and (task, size) in FRESH:
@@ -206,6 +207,7 @@ def list_steps() -> list[Claim]:
                 write_sentence(sentence, size),
                 RUNS['prontoqa'],
                 ratio('steps', LARGE_WEAK, SMALL_STRONG),
+                MORE,
                 where={'size': size},
                 note=published.describe_steps(size),
             )

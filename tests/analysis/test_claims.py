@@ -10,9 +10,9 @@ from scipy import stats
 from analysis import claims
 from analysis.claims import EARLIER, Claim, Estimate, Group
 
-above = functools.partial(claims.above, seeds=EARLIER)
-below = functools.partial(claims.below, seeds=EARLIER)
-within = functools.partial(claims.within, seeds=EARLIER)
+above = functools.partial(claims.above, day=EARLIER)
+below = functools.partial(claims.below, day=EARLIER)
+within = functools.partial(claims.within, day=EARLIER)
 ALL = Group('all', {})
 SPREAD = 0.02 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
 

@@ -1,11 +1,16 @@
 """The gallery: a picture is where its paper and its figure say, and can be drawn."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import PIL.Image
 import pytest
+import xarray as xr
 
 from analysis.figure import PACKAGES, find_figures
 from analysis.p1 import trajectories
+from analysis.p4 import decay_windows
 from analysis.pages import gallery, render
 from tests.support.official_data import find_official
 
@@ -131,3 +136,21 @@ def test_another_picture_is_not_taken_for_it(name, other, tmp_path):
     by_name = {picture.path.stem: picture for picture in DRAWN}
     again = gallery.draw_again(by_name[other], tmp_path)
     assert measure_distance(by_name[name].path, again) > FURTHEST
+
+
+@pytest.mark.parametrize(
+    'picture',
+    [picture for picture in DRAWN if picture.module is decay_windows],
+    ids=name_picture,
+)
+def test_a_picture_of_windows_is_of_the_networks_of_its_table(picture):
+    """One training for both: seed by seed, not in the mean alone."""
+    numbers = xr.load_dataset(picture.numbers)
+    (run,) = re.findall(r'\(`(\w+)`\)', picture.networks)
+    table = pd.read_csv(picture.path.parent / 'members.csv')
+    table = table[table.run == run]
+    column = 'unseen' if numbers.measure == 'accuracy' else 'moment'
+    last = table.num_steps if numbers.measure == 'moment' else np.nan
+    expected = sorted(table[column].fillna(last))
+    assert len(expected) == numbers.value.size
+    np.testing.assert_allclose(np.sort(numbers.value, axis=None), expected, atol=1e-6)
