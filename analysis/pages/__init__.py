@@ -106,13 +106,14 @@ class Row:
     @property
     def groups(self) -> str:
         """'small 0.42, large 0.03: ': the means that its number compares."""
+        if np.isnan(self._row['second']) or np.isnan(self._row['first']):
+            return ''
         groups = []
         for side in ('first', 'second'):
-            if not np.isnan(self._row[side]):
-                bound = self._row[f'{side}_bound']
-                words = (self._row[f'{side}_name'], bound, getattr(self, side))
-                groups.append(' '.join(filter(None, words)))
-        return f'{", ".join(groups)}: ' if len(groups) == 2 else ''
+            bound = self._row[f'{side}_bound']
+            words = (self._row[f'{side}_name'], bound, getattr(self, side))
+            groups.append(' '.join(filter(None, words)))
+        return f'{", ".join(groups)}: '
 
     @property
     def address(self) -> str:

@@ -165,7 +165,6 @@ def test_a_changed_network_moves_the_page(monkeypatch):
     for column, value in (
         ('unseen_symmetric', 0.5),
         ('unseen_composed', 0.5),
-        ('converged', False),
         ('shown_edges_alone', 0.5),
     ):
         changed = table.copy()
