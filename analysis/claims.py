@@ -644,7 +644,7 @@ def measure_power(
 
 def _conclude(claim: Claim, found: Estimate, p: float) -> str:
     rule = claim.rule
-    if claim.day is None or claim.withdrawn:
+    if rule is None or claim.day is None or claim.withdrawn:
         return EXPLORATORY
     if not len(found.values):
         return NOT_TRAINED

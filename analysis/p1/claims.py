@@ -248,6 +248,38 @@ def list_in_float32() -> list[Claim]:
     return claims
 
 
+def list_depths() -> list[Claim]:
+    """Whether the symmetric answers of P1's large initialization need few blocks."""
+    two, three, four = (Group(f'{n} blocks', {'depth': n}) for n in (2, 3, 4))
+    source = 'ours, on P1 Fig 2, width 64'
+    words = 'fewer blocks answer more symmetrically'
+    return [
+        Claim(
+            'p1.depth.w64_large.symmetric',
+            source,
+            f'γ 0.72 (0.50 at width 400), 10 epochs, float32: {words}.',
+            ('w64_d2_large', 'w64_d3_large'),
+            difference('unseen_symmetric', two, three),
+            above(0),
+        ),
+        Claim(
+            'p1.depth.w64_large.symmetric_deeper',
+            source,
+            f'γ 0.72 (0.50 at width 400), 24 epochs, an H100: {words}.',
+            DEEPER,
+            difference('unseen_symmetric', three, four),
+            where={'gamma': 0.72},
+        ),
+        Claim(
+            'p1.depth.w64_large.composed',
+            source,
+            'γ 0.72 (0.50 at width 400), 10 epochs, float32: fewer blocks compose less.',
+            ('w64_d2_large', 'w64_d3_large'),
+            difference('unseen_composed', two, three),
+        ),
+    ]
+
+
 def list_best() -> list[Claim]:
     """P1's statistic at P1's own size, as far as it was trained: of either mapping."""
     claims = []
@@ -302,6 +334,7 @@ CLAIMS = (
         where={'depth': 3},
     ),
     *list_in_float32(),
+    *list_depths(),
     *list_answers(
         'p1.fig02.w64_d4.',
         'P1 Fig 2, width 64, depth 4',

@@ -153,7 +153,7 @@ def _find_classes(values: dict[str, Any]) -> dict[str, type]:
     return classes
 
 
-def _require_plain_fields(cls: type, group: str) -> None:
+def _require_plain_fields(cls: Any, group: str) -> None:
     """Raises ConfigError unless a class of one's own can stand in a manifest."""
     name = cls.__qualname__
     is_frozen = dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen
