@@ -273,7 +273,8 @@ def list_depths() -> list[Claim]:
         Claim(
             'p1.depth.w64_large.composed',
             source,
-            'γ 0.72 (0.50 at width 400), 10 epochs, float32: fewer blocks compose less.',
+            'γ 0.72 (0.50 at width 400), 10 epochs, float32: fewer blocks compose '
+            'less.',
             ('w64_d2_large', 'w64_d3_large'),
             difference('unseen_composed', two, three),
         ),

@@ -156,7 +156,8 @@ def _find_classes(values: dict[str, Any]) -> dict[str, type]:
 def _require_plain_fields(cls: Any, group: str) -> None:
     """Raises ConfigError unless a class of one's own can stand in a manifest."""
     name = cls.__qualname__
-    is_frozen = dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen
+    settings = getattr(cls, '__dataclass_params__', None)
+    is_frozen = settings is not None and settings.frozen
     require(is_frozen, f'{group}: the class', name, 'a frozen dataclass')
     for field in dataclasses.fields(cls):
         is_plain = isinstance(

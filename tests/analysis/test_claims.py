@@ -131,8 +131,8 @@ def make_values(p):
 def test_claims_that_are_judged_together_share_the_risk(p_values, verdicts):
     judged = [make_claim(above(0)) for _ in p_values]
     estimates = [estimate_of(make_values(p)) for p in p_values]
-    # What is exploratory takes no part in the correction; what is not trained counts, so
-    # that a part of a table says no more than the whole.
+    # What is exploratory takes no part in the correction; what is not trained counts,
+    # so that a part of a table says no more than the whole.
     judged += [make_claim(None), make_claim(above(0))]
     estimates += [estimate_of(make_values(0.5)), estimate_of(pd.Series(dtype=float))]
     # Nor do claims about another figure, or other networks, whatever comes of them.
