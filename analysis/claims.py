@@ -581,8 +581,9 @@ def judge(
     """(p-value, NaN: not tested; after Holm's correction; verdict) of every claim."""
     p_values = np.full(len(claims), np.nan)
     for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
-        if claim.day is not None and len(found.values) >= claim.day.seeds:
-            p_values[i] = _test(claim.rule, found)
+        rule, day = claim.rule, claim.day
+        if rule is not None and day is not None and len(found.values) >= day.seeds:
+            p_values[i] = _test(rule, found)
     counted = p_values.copy()
     for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
         if claim.day is not None and not len(found.values):
