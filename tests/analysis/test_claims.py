@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from analysis import claims
-from analysis.claims import EARLIER, Claim, Estimate, Group
+from analysis.claims import EARLIER, Claim, Day, Estimate, Group
 
 above = functools.partial(claims.above, day=EARLIER)
 below = functools.partial(claims.below, day=EARLIER)
@@ -129,14 +129,15 @@ def make_values(p):
     ],
 )
 def test_claims_that_are_judged_together_share_the_risk(p_values, verdicts):
-    judged = [make_claim(above(0)) for _ in p_values]
+    rule = claims.above(0, Day(seeds=6, is_by_figure=True))
+    judged = [make_claim(rule) for _ in p_values]
     estimates = [estimate_of(make_values(p)) for p in p_values]
     # What is exploratory takes no part in the correction; what is not trained counts,
     # so that a part of a table says no more than the whole.
-    judged += [make_claim(None), make_claim(above(0))]
+    judged += [make_claim(None), make_claim(rule)]
     estimates += [estimate_of(make_values(0.5)), estimate_of(pd.Series(dtype=float))]
     # Nor do claims about another figure, or other networks, whatever comes of them.
-    judged += [make_claim(above(0))._replace(address='p.fig.other.score')] * 9
+    judged += [make_claim(rule)._replace(address='p.fig.other.score')] * 9
     estimates += [estimate_of(make_values(0.9))] * 9
     *_, found = claims.judge(judged, estimates)
     assert found[:-9] == [*verdicts, '', 'not trained']

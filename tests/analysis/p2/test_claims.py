@@ -11,7 +11,7 @@ from analysis.p2.claims import CLAIMS, lag_grows, tabulate
 from analysis.p2.members import COLUMNS
 from analysis.p2.networks import list_panels
 
-JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
+JUDGED = [claim for claim in CLAIMS if claim.day is not None]
 
 
 def test_delta_l_and_cosines_by_hand():

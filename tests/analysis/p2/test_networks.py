@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from analysis import frame
-from analysis.members.member import MemberEvalSets, make_untrained, member_of
+from analysis.members.member import make_untrained, member_of
 from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
     KINDS,
@@ -22,6 +22,7 @@ from analysis.theory import trajectories
 from analysis.theory.label_law import read_examples
 from analysis.theory.trajectories import Weights
 from anchorjax.errors import UserError
+from anchorjax.network import NetworkEvalSets
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from tests.support.p2_tasks import relative_error
@@ -258,7 +259,7 @@ def test_sequences_that_only_fill_an_eval_set_do_not_count(
     monkeypatch.setattr(type(member), 'is_asked_PB', is_asked_PB)
     found = measures[name](member)
     tokens_PBT, labels_PRB = member.eval_sets
-    others = MemberEvalSets(tokens_PBT[:, :5], labels_PRB[:, :, :5])
+    others = NetworkEvalSets(tokens_PBT[:, :5], labels_PRB[:, :, :5])
     monkeypatch.setattr(type(member), 'eval_sets', others)
     monkeypatch.setattr(type(member), 'is_asked_PB', is_asked_PB[:, :5])
     xr.testing.assert_allclose(found, measures[name](member))

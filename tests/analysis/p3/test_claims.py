@@ -8,7 +8,7 @@ from analysis import claims
 from analysis.claims import Group
 from analysis.p3.claims import CLAIMS, compare_growths, trend
 
-JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
+JUDGED = [claim for claim in CLAIMS if claim.day is not None]
 GAMMAS = (0.3, 0.7, 1.0, 1.3)
 DECAYS = (0.0, 0.01, 0.1, 0.3, 1.0)
 

@@ -7,7 +7,7 @@ from analysis.p4.claims import CLAIMS
 from analysis.p4.members import ALL, NONE
 
 # A claim of ours may contradict P4.
-JUDGED = [claim for claim in CLAIMS if claim.rule and claim.source.startswith('P4')]
+JUDGED = [claim for claim in CLAIMS if claim.day and claim.source.startswith('P4')]
 # P4's accuracies (PAPERS 4.2): E2a and E11.
 ADAMW = {NONE: 0.15, '0–0.25': 0.15, '0.25–0.5': 0.93, '0.75–1': 0.74, ALL: 0.91}
 SGD = {NONE: 0.11, '0–0.25': 0.32, '0.25–0.5': 0.99, '0.75–1': 0.96, ALL: 0.52}
