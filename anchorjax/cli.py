@@ -8,6 +8,7 @@ import os
 import pathlib
 import sys
 import textwrap
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from types import NoneType
@@ -41,6 +42,8 @@ _FLAGS_OF_A_JOB += ('dry_run',)
 _LINES_OF_JAX = {  # by a part of its own
     'RESOURCE_EXHAUSTED': 'a device is out of memory; use fewer train.lanes',
     'Unable to initialize backend': 'JAX_PLATFORMS: must name devices that are here',
+    # An assertion of JAX without words: its line.
+    '_default_backend is not None': 'JAX_PLATFORMS: must name devices that are here',
     'Disallowed ': 'JAX_TRANSFER_GUARD: must allow transfers; leave it unset',
 }
 _WIDEST_FIELD = 36  # characters of a field and its value in --help
@@ -121,9 +124,10 @@ def _run(command: Callable[[], None]) -> None:
     except OSError as e:
         where = f': {e.filename}' if e.filename else ''
         _exit(f'error: {e.strerror or e}{where}', EXIT_FAILED)
-    except RuntimeError as e:
+    except (RuntimeError, AssertionError) as e:
+        said = str(e) or traceback.extract_tb(e.__traceback__)[-1].line or ''
         for part, line in _LINES_OF_JAX.items():
-            if part in str(e):
+            if part in said:
                 _exit(f'error: {line}', EXIT_USER_ERROR)
         raise
     except Preempted:

@@ -49,6 +49,22 @@ def test_an_error_is_one_line_and_an_exit_code(capsys, error, code, line):
     assert said.startswith(line)
 
 
+@pytest.mark.slow
+def test_devices_that_are_not_here_are_one_line(tmp_path):
+    words = [sys.executable, 'launch/sweep.py', '--config', TINY_FILE]
+    done = subprocess.run(
+        [*words, '--workdir', str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, 'JAX_PLATFORMS': 'cuda'},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith('error: JAX_PLATFORMS: must name')
+    assert 'Traceback' not in done.stderr and not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize('code', [errno.ENOSPC, errno.ENOLCK, errno.EMFILE])
 def test_a_disk_that_is_full_while_a_sweep_saves_is_no_bad_input(
     capsys, tmp_path, code
