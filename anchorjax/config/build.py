@@ -1,5 +1,6 @@
 """From plain values to one valid `Experiment`; every error names its field."""
 
+import copyreg
 import dataclasses
 from types import NoneType
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 
 from anchorjax.caching import forget_changed_files
 from anchorjax.config import consistency, schema
-from anchorjax.config.registry import find_class
+from anchorjax.config.registry import TABLES, dotted_name, find_class
 from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.experiment import (
     Experiment,
@@ -88,6 +89,27 @@ def from_dict(values: dict) -> Experiment:
 def to_dict(experiment: Experiment) -> dict:
     """The experiment as a nested dict of plain values; `from_dict` is the inverse."""
     return dataclasses.asdict(experiment)
+
+
+def _reduce(experiment: Experiment) -> Any:
+    """How it is pickled: by the dotted names of its task and model.
+
+    Pickle by itself would import the module of a config file, whose name is a path.
+    """
+    if not experiment.is_resolved:
+        return object.__reduce_ex__(experiment, 2)
+    origins = {name: dotted_name(type(getattr(experiment, name))) for name in TABLES}
+    return _rebuild, (to_dict(experiment), origins)
+
+
+def _rebuild(values: dict, origins: dict[str, str]) -> Experiment:
+    for group, origin in origins.items():
+        if origin:
+            TABLES[group].setdefault(values[group]['name'], origin)
+    return from_dict(values)
+
+
+copyreg.pickle(Experiment, _reduce)
 
 
 def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:

@@ -5,6 +5,7 @@ Cells are run again in one process; nothing on disk says that a function is anot
 
 import dataclasses
 import os
+import pickle
 import subprocess
 import sys
 
@@ -211,3 +212,24 @@ def test_a_program_is_the_same_in_every_process_and_place(tmp_path):
         )
     (digests,) = found
     assert 'task of cohort all' in digests and 'model of cohort all' in digests
+
+
+@pytest.mark.slow
+def test_an_experiment_of_ones_own_task_is_pickled_by_name_and_path(
+    tmp_path, monkeypatch
+):
+    """To a process that has not read its config file, as a spawned Pool's."""
+    for table in (tasks.TASKS, models.MODELS):
+        monkeypatch.setitem(table, 'own', None)  # forgotten afterwards
+    path = tmp_path / 'own.py'
+    path.write_text(OWN)
+    experiment = config.resolve(config.load(path))
+    (tmp_path / 'experiment').write_bytes(pickle.dumps(experiment))
+    script = (
+        'import pickle, sys; e = pickle.load(open(sys.argv[1], "rb")); '
+        'print(type(e.task).__module__, e.is_resolved, e.task.make().vocab)'
+    )
+    printed = subprocess.check_output(
+        [sys.executable, '-c', script, tmp_path / 'experiment'], cwd=ROOT, text=True
+    )
+    assert printed.split() == [str(path), 'True', str(experiment.task.vocab)]
