@@ -28,7 +28,7 @@ COLUMNS = (
 def list_names(task: Task) -> list[str]:
     """All that an axis of a sweep cannot be called, as results have it."""
     dims = [dim for dims in RECORD_DIMS.values() for dim in dims]
-    return ['step', *dims, *RECORD_DIMS, *list_columns(task)]
+    return ['step', 'steps_taken', *dims, *RECORD_DIMS, *list_columns(task)]
 
 
 def list_columns(task: Task) -> list[str]:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import pathlib
+import signal
 from typing import Annotated
 
 import ml_collections
@@ -107,6 +108,7 @@ def test_a_folder_of_a_config_may_have_a_colon(tmp_path, preset):
         (int, {}),
         (int, {'default': 1, 'init': False}),
         (pathlib.Path, {'default': pathlib.Path('x')}),
+        (signal.Signals, {'default': signal.SIGINT}),  # an IntEnum, which JSON flattens
     ],
 )
 def test_a_field_that_is_not_plain_is_one_line(monkeypatch, kind, options):
@@ -115,6 +117,14 @@ def test_a_field_that_is_not_plain_is_one_line(monkeypatch, kind, options):
     own = dataclasses.make_dataclass('Own', [field], bases=bases, frozen=True)
     monkeypatch.setitem(tasks.TASKS, 'own', own)
     with pytest.raises(ConfigError, match=r'task\.extra of Own = .*: must be a field'):
+        config.default(task='own')
+
+
+def test_a_class_that_is_not_frozen_is_one_line(monkeypatch):
+    own = dataclasses.make_dataclass('Own', [('name', str, 'own')])
+    monkeypatch.setitem(tasks.TASKS, 'own', own)
+    line = "task: the class = 'Own': must be a frozen dataclass"
+    with pytest.raises(ConfigError, match=line):
         config.default(task='own')
 
 

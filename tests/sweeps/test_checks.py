@@ -259,10 +259,11 @@ def test_every_task_of_a_sweep_is_asked(make_experiment):
 @pytest.mark.parametrize(
     ('texts', 'line'),
     [
-        (('a', ''), "static_axes (task.note) = ('',): must be without texts that"),
+        (('a', ''), "static_axes (task.note) = ('',): must be texts that a table"),
         (('NA', 'null', 'b'), "static_axes (task.note) = ('NA', 'null'): must be"),
-        (('01', '1'), "static_axes (task.note) = ('01', '1'): must be distinct in"),
-        (('01', 'None '), ''),
+        (('01', '1'), "static_axes (task.note) = ('01', '1'): must be texts that"),
+        (('01',), "static_axes (task.note) = ('01',): must be texts that a table"),
+        (('01', 'None '), ''),  # a column of texts stays one
     ],
 )
 def test_texts_that_tables_would_read_as_others_are_no_axis(
