@@ -23,7 +23,7 @@ from anchorjax.config.files import (
     require_preset,
 )
 from anchorjax.config.overrides import override_all
-from anchorjax.config.registry import dotted_name, enter_class, import_named
+from anchorjax.config.registry import enter_class
 from anchorjax.config.shared_settings import (
     set_official_gpt2,
     set_small_anchors,
@@ -38,3 +38,4 @@ from anchorjax.experiment import (
     OptimizerConfig,
     TrainConfig,
 )
+from anchorjax.importing import dotted_name

@@ -10,7 +10,7 @@ import numpy as np
 
 from anchorjax.caching import forget_changed_files
 from anchorjax.config import consistency, schema
-from anchorjax.config.registry import TABLES, dotted_name, find_class
+from anchorjax.config.registry import TABLES, find_class
 from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.experiment import (
     Experiment,
@@ -20,6 +20,7 @@ from anchorjax.experiment import (
     mark_resolved,
     with_schedule,
 )
+from anchorjax.importing import dotted_name
 
 # What a field of a task or a model may hold: the manifest is JSON.
 _PLAIN = (bool, int, float, str, tuple, NoneType)

@@ -11,8 +11,8 @@ from collections.abc import Collection
 import ml_collections
 
 from anchorjax.config.build import default
-from anchorjax.config.registry import import_file
 from anchorjax.errors import ConfigError, brief, nearest
+from anchorjax.importing import import_file
 
 
 def load(spec: str | pathlib.Path) -> ml_collections.ConfigDict:

@@ -5,29 +5,15 @@ sweep has both of its names, so that any command opens a run of a task or a mode
 one's own.
 """
 
-import importlib
-import importlib.util
 import pathlib
-import sys
-from types import ModuleType
 from typing import Any
 
-from anchorjax.errors import ConfigError, describe_cause, require
+from anchorjax.errors import ConfigError, require
+from anchorjax.importing import dotted_name, import_named
 from anchorjax.models import MODELS
 from anchorjax.tasks import TASKS
 
 TABLES = {'task': TASKS, 'model': MODELS}
-
-
-def dotted_name(cls: Any) -> str:
-    """The dotted name of a class or a function; '' if no other process can import it.
-
-    Such a class was typed into a notebook or a script, or is made by a function.
-    """
-    if isinstance(cls, str):
-        return cls
-    is_typed = cls.__module__ == '__main__' or '<locals>' in cls.__qualname__
-    return '' if is_typed else f'{cls.__module__}:{cls.__qualname__}'
 
 
 def find_class(group: str, name: Any) -> type:
@@ -44,21 +30,6 @@ def find_class(group: str, name: Any) -> type:
     require(is_known, f'{group}.name', name, f'one of {tuple(table)}')
     cls = table[name]
     return cls if isinstance(cls, type) else import_named(cls)
-
-
-def import_named(name: str) -> Any:
-    """What has this dotted name: 'anchorjax.tasks.scan.task:ScanConfig'.
-
-    Raises:
-      ConfigError: it cannot be imported.
-    """
-    module, _, attribute = name.rpartition(':')
-    try:
-        is_new_file = module.endswith('.py') and module not in sys.modules
-        load = import_file if is_new_file else importlib.import_module
-        return getattr(load(module), attribute)
-    except Exception as e:  # the file is Python and may raise anything
-        raise ConfigError(f'{name} cannot be imported: {describe_cause(e)}') from e
 
 
 def enter_class(group: str, name: str, origin: str, run: pathlib.Path) -> None:
@@ -87,21 +58,3 @@ def enter_class(group: str, name: str, origin: str, run: pathlib.Path) -> None:
             'renamed, or is reached by a link, give it by its former name; if they are '
             'two, give one of them another name'
         )
-
-
-def import_file(path: str | pathlib.Path) -> ModuleType:
-    """The module of a Python file, which is executed.
-
-    It is in sys.modules under its path, which is the name of no other module, so that
-    `sweeps.code` finds its source.
-    """
-    spec = importlib.util.spec_from_file_location(str(path), path)
-    assert spec is not None and spec.loader is not None  # of a path there is one
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[spec.name]
-        raise
-    return module

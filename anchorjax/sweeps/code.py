@@ -12,9 +12,9 @@ import sysconfig
 from typing import Any
 
 import anchorjax
-from anchorjax.config import dotted_name
 from anchorjax.experiment import Experiment
 from anchorjax.hashing import digest_file
+from anchorjax.importing import dotted_name
 from anchorjax.models import MODELS
 from anchorjax.tasks import TASKS
 from anchorjax.training.optimizers import find_optimizer, find_schedule

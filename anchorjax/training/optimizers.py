@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from anchorjax.config import import_named
 from anchorjax.experiment import OptimizerConfig
+from anchorjax.importing import import_named
 
 Scalar = jax.Array | float
 

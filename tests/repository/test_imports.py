@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 ORDER = {
     'anchorjax': (
         ('errors',),
-        ('limits', 'hashing', 'files', 'caching', 'numerics'),
+        ('limits', 'hashing', 'files', 'caching', 'numerics', 'importing'),
         ('grid', 'permutation'),
         ('tasks', 'models'),
         ('experiment',),

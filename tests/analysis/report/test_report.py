@@ -23,8 +23,9 @@ from analysis.report.pictures import explain_absence
 from analysis.report.subject import read_subject
 from analysis.report.write import collect, write_report
 from anchorjax import config, tasks
-from anchorjax.config.registry import dotted_name, find_class
+from anchorjax.config.registry import find_class
 from anchorjax.errors import StoreError
+from anchorjax.importing import dotted_name
 from anchorjax.storage.reader import Run, open_run
 from tests.support.pages import samples
 from tests.support.sweeps import ROOT, experiment, opened
