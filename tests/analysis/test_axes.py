@@ -1,6 +1,7 @@
 """Figures and report of sweeps along axes of every type that a preset may have."""
 
 import pathlib
+import re
 
 import ml_collections
 import numpy as np
@@ -89,7 +90,10 @@ def test_the_report_draws_every_figure(run, tmp_path, monkeypatch):
     path = tmp_path / 'report.html'
     write_report(converged, path, lines.append)
     html = path.read_text()
-    assert 'Not drawn' not in html, lines
+    # A grid over other axes must be told the value of keys, and says so.
+    missing = re.findall(r'<dt>(.*?) \(.*?</dt><dd>--keys: the figure shows one', html)
+    assert missing == ['Condensation over the grid', 'Embedding over the grid'], lines
+    assert html.count('<dd>--') == len(missing)
     assert 'shape constant, keys (20, 100)' in html
     assert html.count('data:image/png;base64,') == 16
 

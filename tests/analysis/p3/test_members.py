@@ -81,7 +81,7 @@ def test_a_map_of_a_sweep_reads_curves_and_last_snapshots(finished):
     assert of_member.stable_rank == stable_rank(member.matrix('block_0/W_Q'))
     assert of_member.commutativity == measure_commutativity(member)['commutativity']
     with pytest.raises(UserError, match='--gamma: the map shows all its values'):
-        decay_map.compute(finished, gamma=0.3)
+        decay_map.compute(finished, depth=2, gamma=0.3)
 
 
 @pytest.mark.slow
