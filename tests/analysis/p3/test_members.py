@@ -80,7 +80,7 @@ def test_a_map_of_a_sweep_reads_curves_and_last_snapshots(finished):
     of_member = networks[(networks.gamma == 0.8) & (networks.seed == 1)].iloc[0]
     assert of_member.stable_rank == stable_rank(member.matrix('block_0/W_Q'))
     assert of_member.commutativity == measure_commutativity(member)['commutativity']
-    with pytest.raises(UserError, match='--gamma: the map shows all its values'):
+    with pytest.raises(UserError, match='--gamma: the figure shows all its values'):
         decay_map.compute(finished, depth=2, gamma=0.3)
 
 
