@@ -183,7 +183,7 @@ def _require_plain_fields(cls: Any, group: str) -> None:
     is_frozen = settings is not None and settings.frozen
     require(is_frozen, f'{group}: the class', name, 'a frozen dataclass')
     for field in dataclasses.fields(cls):
-        is_plain = type(field.default) in (bool, int, float, str, tuple, NoneType)
+        is_plain = type(field.default) in _PLAIN
         allowed = 'a field with a default: a number, a bool, a text, a tuple or None'
         where = f'{group}.{field.name} of {name}'
         require(is_plain and field.init, where, field.type, allowed)
