@@ -9,25 +9,21 @@ run.results.agreement.sel(eval_set='unseen', mapping='composed')
 In a multiprocessing Pool use spawn: what reads a network cannot run in a fork.
 """
 
+import contextlib
 import dataclasses
 import pathlib
 
 import jax
 from jax.sharding import Mesh
 
-from anchorjax import config
-from anchorjax.caching import forget_changed_files
-from anchorjax.errors import ConfigError, UserError, brief
+from anchorjax.errors import brief
 from anchorjax.experiment import Experiment
 from anchorjax.storage.manifest import compare_programs, describe_changed_code
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.storage.sweep_folder import SweepFolder, create_folder
-from anchorjax.sweeps import memory
-from anchorjax.sweeps.checks import require_trainable
+from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps.code import digest_code
-from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.jobs import hold_shard
-from anchorjax.sweeps.prepare import prepare, require_disk
+from anchorjax.sweeps.prepare import Sweep, begin, prepare, require_beginning
 from anchorjax.sweeps.progress import Progress, ProgressBar
 from anchorjax.sweeps.publish import Draw, publish
 from anchorjax.sweeps.run import Report, ShouldStop, Warn, run_sweep
@@ -90,83 +86,81 @@ def train(
       KeyboardInterrupt: Ctrl-C, or a notebook's stop button; everything is saved, and
         the same call resumes. A second one does not wait for that.
     """
-    if not isinstance(experiment, Experiment):
-        kind = type(experiment).__name__
-        raise ConfigError(f'experiment: is a {kind}; give config.resolve(config)')
-    if not experiment.is_resolved:
-        raise ConfigError(
-            'experiment: was changed after config.resolve, as by dataclasses.replace, '
-            'and what depends on the changed values was not; change the config, and '
-            'resolve it again'
-        )
-    forget_changed_files()
-    # New objects of its task and model: what this process has compiled of a task whose
-    # functions were edited since, in a notebook, is not found again.
-    experiment = config.from_dict(config.to_dict(experiment))
-    if not (isinstance(shard, Shard) and 0 <= shard.index < shard.count):
-        allowed = 'Shard(index, count) with 0 <= index < count'
-        raise UserError(f'shard = {shard!r}: must be {allowed}')
-    is_too_late = False
     if mesh is None:
-        try:  # before anything else uses JAX
+        with contextlib.suppress(RuntimeError):  # before anything else uses JAX
             use_every_core()
-        except RuntimeError:
-            is_too_late = True
-    prepared = prepare(experiment, workdir, shard)
-    workdir, begun = prepared.workdir, prepared.folder
-    if begun is not None and prepared.is_finished:
+    return train_prepared(
+        prepare(experiment, workdir, shard),
+        mesh=mesh,
+        should_stop=should_stop,
+        report=report,
+        warn=warn,
+        draw=draw,
+        allow_environment_change=allow_environment_change,
+        device_bytes=device_bytes,
+    )
+
+
+def train_prepared(
+    sweep: Sweep,
+    *,
+    mesh: Mesh | None = None,
+    should_stop: ShouldStop | None = None,
+    report: Report | None = None,
+    warn: Warn = print,
+    draw: Draw | None = None,
+    allow_environment_change: bool = False,
+    device_bytes: float | None = None,
+) -> Run:
+    """`train` of a sweep of which `prepare` has told the plan."""
+    begun = sweep.folder
+    if begun is not None and sweep.is_finished:
         _warn_of_code(begun, warn)
-        with hold_shard(begun, shard):
+        with hold_shard(begun, sweep.shard):
             pass  # removes what killed jobs left
         hosts.run_on_first(lambda: publish(begun, draw))
         return Run(begun)
-    if begun is None:
-        require_trainable(experiment)
-    hosts.run_on_first(lambda: require_disk(prepared))
-    if is_too_late:
-        warn(
-            'this process has used JAX before api.train, so it trains on '
-            f'{jax.device_count()} device(s) instead of one per core'
-        )
+    require_beginning(sweep)
     if mesh is None:
-        mesh = make_mesh(batch_devices=experiment.train.batch_devices)
-    if device_bytes is None:
-        device_bytes = float(min(hosts.gather(memory.device_bytes(mesh))))
-    before = begun.environments if begun else ()
-    environment = describe_environment(experiment, mesh, device_bytes, before)
-    environment = add_data(environment, experiment)
-    if begun is None:
-        memory.require_fit(experiment, mesh, environment.lanes, device_bytes)
-    folder = create_folder(workdir, experiment, environment, allow_environment_change)
+        mesh = _use_all_devices(sweep.experiment, warn)
+    folder = begin(sweep, mesh, device_bytes, allow_environment_change)
+    show = report or (ProgressBar().update if hosts.is_first() else None)
 
-    with hold_shard(folder, shard) as report_to_job, catch_interrupt() as interrupted:
-        show = report or (ProgressBar().update if hosts.is_first() else None)
+    with hold_shard(folder, sweep.shard) as report_to_job, catch_interrupt() as stopped:
 
         def report_to_both(progress: Progress) -> None:
             report_to_job(progress)
             if show is not None:
                 show(progress)
 
-        def must_stop() -> bool:
-            return interrupted() or (should_stop is not None and should_stop())
-
         try:
             run_sweep(
                 folder,
                 mesh,
-                chunks=chunks_of_shard(folder, shard),
-                should_stop=must_stop,
+                chunks=chunks_of_shard(folder, sweep.shard),
+                should_stop=lambda: stopped() or bool(should_stop and should_stop()),
                 report=report_to_both,
                 warn=warn,
                 allow_environment_change=allow_environment_change,
             )
         except Preempted:
-            if not interrupted():
+            if not stopped():
                 raise
-        if interrupted():  # after the last step, too: it is for the caller's loop
+        if stopped():  # after the last step, too: it is for the caller's loop
             raise KeyboardInterrupt('everything is saved; the same call resumes')
     hosts.run_on_first(lambda: publish(folder, draw))
-    return open_run(workdir)
+    return Run(folder)
+
+
+def _use_all_devices(experiment: Experiment, warn: Warn) -> Mesh:
+    try:
+        use_every_core()
+    except RuntimeError:
+        warn(
+            'this process has used JAX before api.train, so it trains on '
+            f'{jax.device_count()} device(s) instead of one per core'
+        )
+    return make_mesh(batch_devices=experiment.train.batch_devices)
 
 
 def _warn_of_code(finished: SweepFolder, warn: Warn) -> None:

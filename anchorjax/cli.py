@@ -272,7 +272,6 @@ def sweep_parser(description: str | None = None) -> Parser:
     add('-h', '--help', action=_Help, nargs=0, help='show this text and exit')
     add('--workdir', type=check_folder, help='default: runs/<config name>')
     add('--dry_run', help='print the plan and exit', **switch)
-    add('--yes', help='begin what will take more than a week', **switch)
     add('--shard', default='0/1', metavar='I/N', help='train part I (from 0) of N')
     text = (
         'continue although hardware, versions, layout or code changed; bits may differ'

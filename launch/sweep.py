@@ -13,9 +13,8 @@ from analysis.first_look import show_run
 from anchorjax import api, cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
-from anchorjax.sweeps import plan
-from anchorjax.sweeps.checks import require_model, require_trainable
-from anchorjax.sweeps.prepare import prepare, require_disk
+from anchorjax.sweeps.plan import describe_sweep
+from anchorjax.sweeps.prepare import prepare, require_beginning
 from anchorjax.sweeps.progress import ProgressBar
 from anchorjax.sweeps.shards import parse_shard
 from anchorjax.sweeps.signals import catch_stop
@@ -40,27 +39,19 @@ def command() -> None:
     cli.use_compilation_cache()
 
     with cli.lose_output(), catch_stop() as should_stop, hosts.silence_others():
-        prepared = prepare(experiment, workdir, shard)
-        if prepared.folder is None:
-            require_model(experiment)  # which the plan looks into
-        planned = plan.make_plan(prepared)
-        print(planned.text, *plan.describe_data(experiment), sep='\n', flush=True)
-        hosts.run_on_first(lambda: require_disk(prepared))
+        sweep = prepare(experiment, workdir, shard)
+        print(describe_sweep(sweep), flush=True)
         if flags.dry_run:
-            require_trainable(experiment)
+            require_beginning(sweep)
             return
-        if not flags.yes:
-            plan.require_time(planned)
         bar = ProgressBar()
 
         def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
             bar.close()
             return show_run(run, figures, flags.overrides)
 
-        api.train(
-            experiment,
-            workdir,
-            shard=shard,
+        api.train_prepared(
+            sweep,
             should_stop=should_stop,
             report=bar.update,
             warn=bar.warn,

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.extend.core import jaxprs_in_params
 
 from anchorjax import numerics
@@ -22,7 +21,6 @@ class Cost(NamedTuple):
     # Multiplications and additions of its matrix products; at least 1, for a model
     # without any: parts of a sweep are shares of these.
     operations: float
-    product_bytes: float  # of the results of these products
     kept_bytes: int  # of what the forward pass keeps for the backward pass
 
 
@@ -62,31 +60,29 @@ def _count_step(
 
     trace = jax.make_jaxpr(differentiate, return_shape=True)
     program, (_, kept) = trace(abstract_params(model, vocab), tokens_BT)
-    operations, product_bytes = count_products(program.jaxpr).tolist()
-    return Cost(max(operations, 1.0), product_bytes, count_bytes(kept))
+    return Cost(max(count_products(program.jaxpr), 1.0), count_bytes(kept))
 
 
-def count_products(jaxpr: Any) -> np.ndarray:
-    """[operations of the matrix products of a program, bytes of their results]."""
-    total = np.zeros(2)
+def count_products(jaxpr: Any) -> float:
+    """Operations of the matrix products of a program."""
+    total = 0.0
     for equation in jaxpr.eqns:
         if equation.primitive is jax.lax.dot_general_p:
             total += _count_product(equation)
             continue
         inner = [count_products(j) for j in jaxprs_in_params(equation.params)]
         if equation.primitive is jax.lax.cond_p:
-            total += min(inner, key=tuple)
+            total += min(inner)
         elif inner:
             total += equation.params.get('length', 1) * sum(inner)  # of a scan
     return total
 
 
-def _count_product(equation: Any) -> tuple[float, float]:
+def _count_product(equation: Any) -> float:
     (contracted, _), _ = equation.params['dimension_numbers']
     shape = equation.invars[0].aval.shape
     terms = math.prod(shape[axis] for axis in contracted)
-    result = equation.outvars[0].aval
-    return 2.0 * terms * result.size, result.size * result.dtype.itemsize
+    return 2.0 * terms * equation.outvars[0].aval.size
 
 
 def count_bytes(tree: Any) -> int:

@@ -1,144 +1,68 @@
-"""What a sweep will take, before it starts."""
+"""What a sweep will take, before it starts: networks, operations, disk, memory.
 
-import functools
+How long that takes is said by the progress bar, after its first piece.
+"""
+
 import pathlib
-import time
-from collections.abc import Callable
-from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 
-from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.sweeps import cost
 from anchorjax.sweeps.memory import format_bytes
-from anchorjax.sweeps.prepare import Prepared
-from anchorjax.sweeps.progress import format_duration
-from anchorjax.training import hosts
+from anchorjax.sweeps.prepare import Sweep
 from anchorjax.training.devices import name_device
 
-WEEK = 7 * 24 * 3600.0
-# A step costs its matrix products and about this many elementwise passes over their
-# results. Eleven presets on 2 cores took 0.5 to 2 times an estimate by formulas, from
-# which this one differs by a factor of at most 1.7.
-_PASSES = 22
-# Rows of the square matrix that is timed. With 1,024 on an H100, which they do not
-# fill, an estimate came out 13 times too long; with more it was not tried there again.
-_MATRIX_SIZE_ON_CPU = 1024
-_MATRIX_SIZE = 8192
-_TRIES = 3
 _MOST_COHORTS_SHOWN = 12
 _WIDEST_VALUES = 60  # characters of an axis's values
 
 
-class Plan(NamedTuple):
-    """What a sweep takes, estimated without compiling it."""
-
-    text: str  # for the user: members, cohorts, time, disk, memory
-    seconds: float  # of training, this shard alone
-
-
-def make_plan(prepared: Prepared) -> Plan:
-    """The plan of a sweep; every process must call it."""
-    experiment = prepared.experiment
-    seconds = hosts.broadcast(_estimate_seconds(prepared))
-    steps = experiment.train.num_steps
-    disk, free = map(format_bytes, (prepared.disk_bytes, prepared.free_bytes))
+def describe_sweep(sweep: Sweep) -> str:
+    """The plan of a sweep, for the user; nothing is compiled."""
+    experiment = sweep.experiment
+    batches = []
+    for of_cohort in experiment.of_cohorts.values():
+        batches.append(of_cohort.train.batch_size)
     devices = _count(jax.device_count(), f'{jax.default_backend()} device')
+    disk, free = map(format_bytes, (sweep.disk_bytes, sweep.free_bytes))
     lines = [
-        *_describe_members(experiment, prepared.workdir),
-        f'  {steps:,} steps of batch {experiment.train.batch_size:,} on '
-        f'{devices} ({name_device(jax.devices()[0])})',
-        _describe_time(prepared, seconds),
+        *_describe_members(experiment, sweep.workdir),
+        f'  {experiment.train.num_steps:,} steps of batch '
+        f'{" or ".join(f"{size:,}" for size in dict.fromkeys(batches))} on {devices} '
+        f'({name_device(jax.devices()[0])})',
+        _describe_work(sweep),
         f'  disk: {disk} to write, {free} free',
+        *_describe_data(experiment),
     ]
-    return Plan('\n'.join(lines), seconds)
+    return '\n'.join(lines)
 
 
-def require_time(plan: Plan) -> None:
-    """Raises UserError if training will take more than a week."""
-    if plan.seconds > WEEK:
-        raise UserError(
-            f'training takes about {format_duration(plan.seconds)} on this machine; '
-            'add --yes to begin'
-        )
-
-
-def _estimate_seconds(prepared: Prepared) -> float:
-    """Seconds of all steps: their operations and bytes at the speed of this machine."""
-    operations = num_bytes = 0.0
-    for left in prepared.work:
-        member_steps = left.members * left.steps * left.in_shard
-        step = cost.count_step(left.experiment)
-        operations += member_steps * step.operations
-        num_bytes += member_steps * step.product_bytes
-    if not operations:
-        return 0.0
-    matmul_rate, byte_rate = _measure_rates(prepared.experiment.train.precision)
-    return operations / matmul_rate + _PASSES * num_bytes / byte_rate
-
-
-@functools.lru_cache
-def _measure_rates(precision: str) -> tuple[float, float]:
-    """Operations of products, and bytes of elementwise functions, per second.
-
-    Both in float32 and on all devices at once.
-
-    Args:
-      precision: `train.precision`: accelerators multiply less exactly by default.
-    """
-
-    def multiply(x: jax.Array) -> jax.Array:
-        return x @ x
-
-    def halve(x: jax.Array) -> jax.Array:
-        return 0.5 * x + 1e-3
-
-    on_cpu = jax.default_backend() == 'cpu'
-    size = _MATRIX_SIZE_ON_CPU if on_cpu else _MATRIX_SIZE
-    with jax.default_matmul_precision(precision):
-        products = _measure_calls(multiply, size, repeats=8)
-    passes = _measure_calls(halve, size, repeats=50)
-    return 2 * size**3 * products, 2 * 4 * size**2 * passes
-
-
-def _measure_calls(
-    fn: Callable[[jax.Array], jax.Array], size: int, repeats: int
-) -> float:
-    """Calls per second on a square matrix, on all devices at once; the best of some."""
-
-    @jax.jit
-    def call_repeatedly(x: jax.Array) -> jax.Array:
-        return jax.lax.fori_loop(0, repeats, lambda _, x: fn(x), x)
-
-    matrices = []
-    for device in jax.local_devices():
-        matrix = jnp.full((size, size), 1 / size)
-        matrices.append(jax.device_put(matrix, device))
-
-    def call_on_all() -> None:
-        jax.block_until_ready([call_repeatedly(matrix) for matrix in matrices])
-
-    call_on_all()  # compiles
-    seconds = []
-    for _ in range(_TRIES):
-        started = time.perf_counter()
-        call_on_all()
-        seconds.append(time.perf_counter() - started)
-    return repeats * len(matrices) * jax.process_count() / min(seconds)
-
-
-def _describe_time(prepared: Prepared, seconds: float) -> str:
-    if seconds:
-        return f'  time: about {format_duration(seconds)}, within a factor of three'
-    if not prepared.work:
+def _describe_work(sweep: Sweep) -> str:
+    """'  to train: 198,000 member-steps, 310 Tflop of matrix products'."""
+    member_steps = operations = 0.0
+    for left in sweep.work:
+        of_shard = left.members * left.steps * left.in_shard
+        member_steps += of_shard
+        operations += of_shard * cost.count_step(left.experiment).operations
+    if member_steps:
+        products = _format_operations(operations)
+        return f'  to train: {member_steps:,.0f} member-steps, {products}'
+    if not sweep.work:
         return '  all members are trained already'
-    num_left = sum(left.members for left in prepared.work)
+    num_left = sum(left.members for left in sweep.work)
     return (
-        f'  all members of shard {prepared.shard} are trained already; '
+        f'  all members of shard {sweep.shard} are trained already; '
         f'left to other shards: {num_left}'
     )
+
+
+def _format_operations(number: float) -> str:
+    """'310 Tflop of matrix products': multiplications and additions."""
+    prefixes = iter(('G', 'T', 'P', 'E'))
+    prefix, number = next(prefixes), number / 1e9
+    while number >= 1000:
+        prefix, number = next(prefixes), number / 1000
+    return f'{number:.3g} {prefix}flop of matrix products'
 
 
 def _describe_members(experiment: Experiment, workdir: pathlib.Path) -> list[str]:
@@ -163,7 +87,7 @@ def _describe_members(experiment: Experiment, workdir: pathlib.Path) -> list[str
     return lines
 
 
-def describe_data(experiment: Experiment) -> list[str]:
+def _describe_data(experiment: Experiment) -> list[str]:
     """What the tasks say about their data, each line once; UserError if unreadable."""
     lines = []
     for of_cohort in experiment.of_cohorts.values():

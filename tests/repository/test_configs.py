@@ -14,7 +14,7 @@ import pytest
 
 from analysis.text_tasks import published
 from anchorjax import api, config
-from anchorjax.sweeps.plan import make_plan
+from anchorjax.sweeps.plan import describe_sweep
 from anchorjax.sweeps.prepare import prepare
 from anchorjax.training.devices import make_mesh
 from tests.support.presets import list_specs
@@ -81,11 +81,10 @@ def test_it_is_planned(spec, tmp_path):
     resolved = config.resolve(config.load(spec))
     prepared = prepare(resolved, tmp_path)
     assert prepared.disk_bytes > 0 and not list(tmp_path.iterdir())
-    plan = make_plan(prepared)
-    assert plan.seconds > 0
-    assert plan.text.startswith(f'{resolved.name}: ')
+    plan = describe_sweep(prepared)
+    assert plan.startswith(f'{resolved.name}: ') and 'member-steps' in plan
     for axis in resolved.axes:
-        assert f'  {axis}' in plan.text
+        assert f'  {axis}' in plan
 
 
 def test_presets_of_gpt2_have_its_size_and_what_the_paper_states():

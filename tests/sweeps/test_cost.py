@@ -103,4 +103,4 @@ def test_of_branches_the_cheapest_counts():
         return choose(x) + x @ x
 
     program = jax.make_jaxpr(both)(jnp.zeros((4, 4)))
-    assert count_products(program.jaxpr).tolist() == [2 * 4**3, 4 * 4**2]
+    assert count_products(program.jaxpr) == 2 * 4**3

@@ -8,9 +8,9 @@ import pytest
 
 from anchorjax import api, config
 from anchorjax.errors import StoreError, UserError
-from anchorjax.sweeps import cost, plan
-from anchorjax.sweeps.plan import make_plan
-from anchorjax.sweeps.prepare import prepare
+from anchorjax.sweeps import cost
+from anchorjax.sweeps.plan import describe_sweep
+from anchorjax.sweeps.prepare import Sweep, prepare
 from anchorjax.sweeps.shards import Shard
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training import devices
@@ -74,38 +74,39 @@ def test_the_api_refuses_a_full_disk_and_keeps_a_finished_sweep(
     api.train(experiment(**ONE), one_member)  # nothing is left to write
 
 
-def test_more_than_a_week_is_begun_only_with_yes(sweep, monkeypatch, tmp_path):
-    begun = []
-    monkeypatch.setattr(api, 'train', lambda *args, **kwargs: begun.append(args))
-    long = [f'--workdir={tmp_path / "run"}', '--config.train.num_steps=2000000000']
-    long += ['--config.train.eval_every=1000000']
-    seeds = ','.join(str(seed) for seed in range(100))  # too long for any machine
-    long += [f'--config.grid.seed={seeds}']
-    said = sweep(*long)
-    assert said.code == 2 and not begun
-    assert ' days on this machine; add --yes to begin' in said.errors
-    assert sweep(*long, '--dry_run').code == 0 and not begun
-    assert sweep(*long, '--yes').code == 0 and len(begun) == 1
-
-
 def test_the_largest_preset_is_planned_without_compiling(monkeypatch, tmp_path):
     def refuse(trainer: Trainer, rows: int) -> None:
         raise AssertionError('it compiles')
 
     monkeypatch.setattr(Trainer, 'compile', refuse)
     spec = str(ROOT / 'configs' / 'phase.py:paper')
-    prepared = prepare(config.resolve(config.load(spec)), tmp_path)
-    assert make_plan(prepared).seconds > plan.WEEK
+    sweep = prepare(config.resolve(config.load(spec)), tmp_path)
+    assert '1,782 members in ' in describe_sweep(sweep)
 
 
-def test_the_time_is_that_of_the_steps_of_the_shard(tmp_path):
+def read_work(sweep: Sweep) -> tuple[float, float]:
+    """(member-steps, operations in units of 10^9) that the plan says."""
+    found = re.search(
+        r'to train: ([\d,]+) .*, ([\d.e+-]+) Gflop', describe_sweep(sweep)
+    )
+    return float(found[1].replace(',', '')), float(found[2])
+
+
+def test_the_work_is_the_steps_of_the_shard(tmp_path):
     whole = prepare(experiment(), tmp_path)
-    twice = prepare(experiment(train__num_steps=80), tmp_path)
     half = prepare(experiment(), tmp_path, Shard(1, 2))
-    seconds = make_plan(whole).seconds
-    assert make_plan(twice).seconds == pytest.approx(2 * seconds)
-    assert make_plan(half).seconds == pytest.approx(seconds / 2)
+    member_steps, operations = read_work(whole)
+    assert member_steps == 4 * experiment().train.num_steps
+    by_hand = member_steps * cost.count_step(experiment()).operations / 1e9
+    assert operations == pytest.approx(by_hand, rel=0.01)
+    assert read_work(half)[0] == member_steps / 2
     assert half.disk_bytes == whole.disk_bytes  # other shards write there, too
+
+
+def test_an_axis_of_batch_sizes_is_in_the_plan(tmp_path):
+    sizes = (('train.batch_size', (4, 8)),)
+    sweep = prepare(experiment(static_axes=sizes), tmp_path)
+    assert ' steps of batch 4 or 8 on ' in describe_sweep(sweep)
 
 
 @pytest.mark.parametrize(('lanes', 'rows'), [(1, 4), (3, 6)])
@@ -124,13 +125,12 @@ def test_a_snapshot_more_is_the_parameters_of_every_row_more(tmp_path, lanes, ro
 
 
 def test_only_what_is_left_of_a_sweep_counts(one_member, tmp_path):
-    new = make_plan(prepare(experiment(**ONE), tmp_path))
+    new, _ = read_work(prepare(experiment(**ONE), tmp_path))
     train_and_stop(tmp_path, segments=3)
-    begun = make_plan(prepare(experiment(**ONE), tmp_path))
-    assert begun.seconds == pytest.approx(new.seconds / 4)
+    begun, _ = read_work(prepare(experiment(**ONE), tmp_path))
+    assert begun == new / 4
     finished = prepare(experiment(**ONE), one_member)
     assert finished.is_finished and not finished.disk_bytes
-    assert make_plan(finished).seconds == 0
 
 
 def test_a_folder_that_not_every_host_sees_is_refused(monkeypatch, tmp_path):
