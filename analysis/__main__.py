@@ -7,13 +7,15 @@ python -m analysis claims PAPER --runs RUN ... --out FOLDER
                                                       the claims of a paper: p1, p2, ...
 python -m analysis claims PAPER --members members.csv --out FOLDER
                                                       the same from a committed table
+python -m analysis claims FILE.py --runs RUN ... --out FOLDER
+                                                      claims of your own, of any task
 python -m analysis pages                              README, RESULTS, gallery: anew
 """
 
 import sys
 from functools import partial
 
-from analysis import claims, figure, frame, pages
+from analysis import claims, figure, frame, pages, papers
 from analysis.pages import gallery
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
@@ -49,14 +51,14 @@ def run_figure(words: list[str]) -> None:
 def run_claims(words: list[str]) -> None:
     """Writes members.csv and verdicts.csv of a paper, and prints what they say."""
     parser = cli.Parser(prog='python -m analysis claims')
-    parser.add_argument('paper', choices=figure.PACKAGES)
+    parser.add_argument('paper', metavar='PAPER', help='p1, p2, ..., or your own file')
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument('--runs', nargs='+', metavar='FOLDER')
     source.add_argument('--members', type=cli.parse_file, metavar='CSV')
     parser.add_argument('--out', type=cli.parse_folder, required=True)
     flags = parser.parse_args(words)
+    package = papers.import_claims(flags.paper)
     require_folder_for_tables(flags.out)
-    package = figure.import_claims(flags.paper)
     if flags.members:
         members = frame.read_csv(flags.members)
     else:

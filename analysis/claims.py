@@ -541,6 +541,19 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
     return table[list(COLUMNS)]
 
 
+def list_untrained(claims: Sequence[Claim]) -> pd.DataFrame:
+    """A table of claims about which no network was trained, with COLUMNS."""
+    rows = []
+    for claim in claims:
+        row: dict[str, object] = {'address': claim.address, 'source': claim.source}
+        row |= {'family': claim.family, 'claim': claim.sentence, 'n': 0}
+        row['verdict'] = NOT_TRAINED if claim.day else EXPLORATORY
+        rows.append(row)
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    texts = [name for name in COLUMNS if name.rpartition('_')[2] in TEXTS]
+    return table.fillna(dict.fromkeys(texts, ''))
+
+
 def count_untrained(members: pd.DataFrame) -> int:
     """How many networks are missing from the grids of these runs.
 

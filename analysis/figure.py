@@ -1,11 +1,12 @@
 """One command for every figure: what a figure's module says, and how it is drawn.
 
-A figure is one file in one of the PACKAGES, with
+A figure is one file in the package of a paper (`analysis.papers`), with
 
   TITLE, PAPER, CAPTION   words for the list, the page and the reader
   compute(subject, ...)   numbers: a DataFrame or a Dataset
   draw(result, axes)      fills a grid of axes; computes nothing
   layout                  its panels and size, or a function of the result
+  COMPARES                the axes of which one must vary, where it compares
 
 The first parameter of `compute` says what the figure is about: a `Run` or its members
 (a `DataFrame`, `frame.read_members`) are a whole sweep; a `Member` is one network,
@@ -39,7 +40,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import pandas as pd
 import xarray as xr
 
-from analysis import frame
+from analysis import frame, papers
 from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.members.point import (
@@ -56,7 +57,6 @@ from anchorjax.errors import UserError, describe_cause, nearest
 from anchorjax.limits import check_value
 from anchorjax.storage.reader import Run, open_run
 
-PACKAGES = ('p1', 'p2', 'p3', 'p4', 'text_tasks', 'law')
 # Words by which others look for a figure.
 SYNONYMS = {
     'pca': ('embedding', 'embedding_grid', 'embedding_pca'),
@@ -73,7 +73,6 @@ SYNONYMS = {
     'ntk': ('lazy',),
     'similarity': ('cosine',),
 }
-ANALYSIS = pathlib.Path(__file__).parent
 
 
 class Flag(NamedTuple):
@@ -83,11 +82,6 @@ class Flag(NamedTuple):
     hint: Any  # type with bounds
     default: Any
     help: str
-
-
-def import_claims(paper: str) -> ModuleType:
-    """The module of a paper with CLAIMS, INTRODUCTION and `tabulate`."""
-    return importlib.import_module(f'analysis.{paper}.claims')
 
 
 def find_figures() -> dict[str, ModuleType]:
@@ -209,10 +203,10 @@ def _require_table(compute: Callable, path: pathlib.Path) -> Callable:
 
 
 def _list_files() -> dict[str, str]:
-    """Paths for import of the modules in PACKAGES, by the names of their files."""
+    """Paths for import of the modules of all papers, by the names of their files."""
     files = {}
-    for package in PACKAGES:
-        for path in sorted((ANALYSIS / package).glob('[!_.]*.py')):
+    for package in papers.NAMES:
+        for path in sorted((papers.ANALYSIS / package).glob('[!_.]*.py')):
             files[path.stem] = f'analysis.{package}.{path.stem}'
     return files
 

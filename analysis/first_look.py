@@ -3,9 +3,9 @@
 import pathlib
 from collections.abc import Mapping
 
-from analysis import claims
+from analysis import claims, papers
 from analysis.drawing import style
-from analysis.figure import PACKAGES, compute, import_claims, name_module
+from analysis.figure import compute, name_module
 from analysis.frame import find_usable
 from analysis.p1 import answers, phase
 from anchorjax.errors import UserError, describe_failure
@@ -113,7 +113,7 @@ def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
     lines = []
     if not len(find_usable(run.members)):
         return lines
-    for package in map(import_claims, PACKAGES):
+    for package in map(papers.import_claims, papers.NAMES):
         if not claims.find_named(package, run):
             continue
         try:

@@ -1,1 +1,11 @@
 """P2, "Reasoning Bias": does a small start learn sums before facts?"""
+
+from analysis.papers import Paper
+
+_ORDER = ('learning_order', 'anchor_cosines', 'embedding_pca', 'label_law')
+PAPER = Paper(
+    title='P2',
+    name='An Analysis for Reasoning Bias of Language Models with Small Initialization',
+    arxiv='2502.04375',
+    figures={'memory_reasoning': _ORDER, 'mixture': ('reasoning_bias',)},
+)

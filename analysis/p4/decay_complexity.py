@@ -22,6 +22,7 @@ from anchorjax.storage.reader import Run
 
 TITLE = 'Early complexity'
 PAPER = 'P4 E3'
+COMPARES = ('gamma', 'weight_decay', 'decay_window')
 CAPTION = (
     'Does the complexity of the weights early in training foretell accuracy at its end?'
 )

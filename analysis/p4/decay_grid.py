@@ -16,6 +16,7 @@ from anchorjax.storage.reader import Run
 
 TITLE = 'Decay and γ'
 PAPER = 'P4 E1'
+COMPARES = ('gamma', 'weight_decay')
 CAPTION = (
     'The map shows accuracy on what is never trained, by γ and a constant weight decay.'
 )

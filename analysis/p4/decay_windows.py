@@ -34,6 +34,7 @@ from anchorjax.storage.reader import Run
 
 TITLE = 'Windows of decay'
 PAPER = 'P4 E2, E4 to E11'
+COMPARES = ('decay_window',)
 CAPTION = (
     'When must weight decay act? The panels show accuracy on what is never trained, '
     'by the window in which it acts.'

@@ -27,6 +27,7 @@ from anchorjax.storage.reader import Run
 
 TITLE = 'Start or end'
 PAPER = 'beyond P4'
+COMPARES = ('decay_window',)
 CAPTION = 'The panels show what a later start of weight decay does, and a later end.'
 EFFECTS = {'start': 'end', 'end': 'start'}  # what is varied: what is fixed
 

@@ -26,15 +26,14 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from analysis import claims, stats
-from analysis.figure import PACKAGES, import_claims
+from analysis import claims, papers, stats
 from analysis.pages import gallery
-from analysis.pages.gallery import GALLERY
+from analysis.papers import GALLERY, import_claims
 from analysis.tables.text import list_records
 
 FOLDER = pathlib.Path(__file__).parent
 ROOT = FOLDER.parents[1]
-PAPERS = {f'analysis/gallery/{package}/README.md': package for package in PACKAGES}
+PAPERS = {f'analysis/gallery/{name}/README.md': name for name in papers.NAMES}
 TEMPLATES = {
     'README.md': 'README.md.j2',
     'RESULTS.md': 'RESULTS.md.j2',
@@ -256,15 +255,22 @@ def write_word(number: int) -> str:
 
 
 def read_rows(paper: str) -> dict[str, Row]:
-    """The claims of a paper by address, in the order of its table."""
-    table = claims.read_table(GALLERY / paper / 'verdicts.csv')
+    """The claims of a paper by address, in the order of its table.
+
+    Without a committed table none of them has networks.
+    """
+    path = GALLERY / paper / 'verdicts.csv'
+    if path.exists():
+        table = claims.read_table(path)
+    else:
+        table = claims.list_untrained(import_claims(paper).CLAIMS)
     return {row['address']: Row(row) for row in list_records(table)}
 
 
 def read_packages() -> dict[str, SimpleNamespace]:
     """The rows of all papers by their addresses: p1.fig02.w400_d2.composed."""
     root = SimpleNamespace()
-    for paper in PACKAGES:
+    for paper in papers.NAMES:
         for address, row in read_rows(paper).items():
             *path, name = address.split('.')
             place = root
@@ -354,16 +360,13 @@ def _list_contents(page: str) -> dict[str, Any]:
         package = PAPERS[page]
         return {
             'package': package,
-            'title': gallery.TITLES.get(package, package.upper()),
+            'title': papers.find_paper(package).title,
             'introduction': import_claims(package).INTRODUCTION,
             'sections': gallery.list_sections(package, read_rows(package)),
         }
     if TEMPLATES[page] == 'gallery.md.j2':
-        return {
-            'rows': gallery.list_rows(
-                {package: read_rows(package) for package in PACKAGES}
-            )
-        }
+        rows = {name: read_rows(name) for name in papers.NAMES}
+        return {'rows': gallery.list_rows(rows), 'papers': papers.list_papers()}
     return {}
 
 

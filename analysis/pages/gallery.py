@@ -19,19 +19,21 @@ from typing import Any, NamedTuple
 import pandas as pd
 import xarray as xr
 
+from analysis import papers
 from analysis.drawing import style
 from analysis.figure import find_figures, name_module
+from analysis.papers import GALLERY
 from anchorjax.errors import UserError
 
 FOLDER = pathlib.Path(__file__).parent
-GALLERY = FOLDER.parents[1] / 'analysis' / 'gallery'
-TITLES = {'text_tasks': "P1's text tasks", 'law': 'The law'}  # else P1 to P4
 OURS = 'Ours'  # the section of what is about no figure of the paper
-KINDS = ('fig', 'e', 'sec')  # figures, experiments, sections: the order of a page
+# What a paper numbers, in the order of its page: by the start of a picture's name.
+KINDS = {'fig': 'Fig', 'tab': 'Table', 'e': 'E', 'sec': 'Sec', 'app': 'App'}
 
-# 'Figs 5 (c, d)' of 'P1 Fig 5 (c, d), P3 Fig 5 B'; 'E2, E4 to E11'.
-_OF_PAPER = re.compile(r'(P\d) (?:(Fig|Sec)s? |(?=E\d))([^P;]*)')
+# 'Figs 5 (c, d)' of 'P1 Fig 5 (c, d), P3 Fig 5 B'; 'E2, E4 to E11'; 'App 2'.
+_OF_PAPER = re.compile(r'(P\d) (?:(Fig|Table|Sec|App)s? |(?=E\d))([^P;]*)')
 _RANGE = re.compile(r'(\d+) to E?(\d+)')
+_SHORT = {word: kind for kind, word in KINDS.items()}
 # 'fig05cd_' of 'fig05cd_embedding_large'; 'p1v1_fig06' of an address.
 _PREFIX = re.compile(rf'({"|".join(KINDS)})((?:\d\d[a-z]*_)+)(.+)')
 _ADDRESS = re.compile(rf'(?:(p\d)(v\d)?_)?({"|".join(KINDS)})(\d\d)[a-z]*(?:_new)?')
@@ -68,7 +70,14 @@ class Section(NamedTuple):
 
 @functools.cache
 def read_words() -> dict[str, Any]:
-    return tomllib.loads((FOLDER / 'gallery.toml').read_text())
+    """The words of gallery.toml, and of the papers that have a file of their own."""
+    words: dict[str, Any] = {'rows': [], 'networks': {}}
+    own = [papers.ANALYSIS / name / 'gallery.toml' for name in papers.NAMES]
+    for path in filter(pathlib.Path.exists, [FOLDER / 'gallery.toml', *own]):
+        found = tomllib.loads(path.read_text())
+        words['rows'] += found.get('rows', [])
+        words['networks'] |= found.get('networks', {})
+    return words
 
 
 def name_package(module: ModuleType) -> str:
@@ -79,13 +88,14 @@ def name_package(module: ModuleType) -> str:
 def list_figures(module: ModuleType) -> set[str]:
     """{'fig12', 'fig13'}: what its PAPER says of the paper of its package."""
     package = name_package(module)
-    paper = 'P1' if package == 'text_tasks' else package.upper()
+    paper = papers.find_paper(package).title.partition("'")[0]  # P1's text tasks
     figures = set()
     for name, kind, text in _OF_PAPER.findall(module.PAPER):
         if name == paper:
             text = _RANGE.sub(_expand, text)
             numbers = re.findall(r'\bE?(\d+)', text)
-            figures |= {f'{kind.lower() or "e"}{int(number):02}' for number in numbers}
+            start = _SHORT[kind or 'E']
+            figures |= {f'{start}{int(number):02}' for number in numbers}
     return figures
 
 
@@ -157,7 +167,7 @@ def name_section(figure: str) -> str:
     if found is None:
         return OURS
     paper, version, kind, number = found.groups()
-    name = f'E{int(number)}' if kind == 'e' else f'{kind.capitalize()} {int(number)}'
+    name = f'{KINDS[kind]}{"" if kind == "e" else " "}{int(number)}'
     return ' '.join(filter(None, ((paper or '').upper(), version, name)))
 
 
@@ -188,7 +198,7 @@ def _rank(figure: str) -> tuple[bool, str, int, int]:
     if found is None:
         return True, '', 0, 0
     paper, version, kind, number = found.groups()
-    return False, f'{paper or ""}{version or ""}', KINDS.index(kind), int(number)
+    return False, f'{paper or ""}{version or ""}', list(KINDS).index(kind), int(number)
 
 
 def list_rows(packages: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,24 +8,11 @@ too: a page that is mailed has no other place to link to.
 from types import ModuleType
 from typing import Any
 
-from analysis import claims, figure
+from analysis import claims, papers
 from analysis.tables.text import list_records
 from anchorjax.errors import describe_failure
 from anchorjax.storage.reader import Run
 
-# The papers with claims about a task; the first one, unless another names the run.
-PAPERS = {
-    'anchors': ('p1', 'p3', 'law'),
-    'memory_reasoning': ('p2',),
-    'mixture': ('p2',),
-    'anchor_permutations': ('p4',),
-    'modular_addition': ('p4',),
-    'scan': ('text_tasks', 'p4'),
-    'addition': ('text_tasks',),
-    'cogs': ('text_tasks',),
-    'prontoqa': ('text_tasks',),
-}
-NAMES = {'text_tasks': 'P1 about its text tasks', 'law': 'our law'}
 MOST_RUNS = 12  # that the command names one by one
 
 
@@ -42,7 +29,7 @@ def check_claims(run: Run) -> dict[str, Any]:
         except Exception as error:  # of any kind: the rest of the page is written
             failure = describe_failure(error)
     return {
-        'paper': NAMES.get(paper, paper.upper()),
+        'paper': papers.find_paper(paper).title,
         'introduction': package.INTRODUCTION,
         'rows': rows,
         'total': len(package.CLAIMS),
@@ -54,15 +41,17 @@ def check_claims(run: Run) -> dict[str, Any]:
 
 
 def _find_package(run: Run) -> tuple[str, ModuleType | None]:
-    """(paper, its claims); (task, None) of a task about which none are checked."""
+    """(paper, its claims): the first about the task, unless another names the run.
+
+    (task, None) of a task about which none are checked.
+    """
     task = run.experiment.task.name
-    if task not in PAPERS:
-        return task.replace('_', ' '), None
-    packages = {paper: figure.import_claims(paper) for paper in PAPERS[task]}
-    for paper, package in packages.items():
-        if claims.find_named(package, run):
-            return paper, package
-    return next(iter(packages.items()))
+    packages = {}
+    for paper in papers.list_papers_of(task):
+        packages[paper] = papers.import_claims(paper)
+        if claims.find_named(packages[paper], run):
+            return paper, packages[paper]
+    return next(iter(packages.items()), (task.replace('_', ' '), None))
 
 
 def _list_rows(
@@ -87,7 +76,7 @@ def _list_kept(paper: str) -> list[dict[str, Any]]:
 
     None in an installed package, which has no gallery.
     """
-    path = figure.ANALYSIS / 'gallery' / paper / 'verdicts.csv'
+    path = papers.GALLERY / paper / 'verdicts.csv'
     if not path.exists():
         return []
     return list_records(claims.write_words(claims.read_table(path)))

@@ -1,7 +1,7 @@
-"""Which figures the page of a task has: their names, in the sections that fold them.
+"""Which figures a page has: their names, in the sections that fold them.
 
-What a figure says and needs is in its own module (analysis/figure.py). A new figure of
-a page is a name here.
+What a figure says and needs is in its own module (analysis/figure.py); which ones a
+task has besides those here, in the record of its paper.
 """
 
 from types import MappingProxyType
@@ -42,30 +42,6 @@ ANCHORS_MEMBER = (
 # Of a sweep of any other task, of single tasks, and of the best and worst network.
 ANY = ('accuracy', 'condensation_grid')
 MEMBER = ('curves',)
-_TEXT = ('generalization',)
-_WINDOWS = ('decay_windows', 'decay_grid', 'decay_complexity', 'start_or_end')
-OF_TASK = {
-    'addition': _TEXT,
-    'cogs': _TEXT,
-    'prontoqa': _TEXT,
-    'scan': _TEXT,
-    'anchor_permutations': _WINDOWS,
-    'modular_addition': _WINDOWS,
-    'mixture': ('reasoning_bias',),
-    'memory_reasoning': (
-        'learning_order',
-        'anchor_cosines',
-        'embedding_pca',
-        'label_law',
-    ),
-}
-# A figure that compares needs several values of one of these axes.
-VARYING = {
-    'decay_windows': ('decay_window',),
-    'decay_grid': ('gamma', 'weight_decay'),
-    'decay_complexity': ('gamma', 'weight_decay', 'decay_window'),
-    'start_or_end': ('decay_window',),
-}
 # Figures of a sweep that follow one network: the first of those that are shown.
 FOLLOWING = ('eigenvalues',)
 # Cheaper than what the command of the figure takes.

@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from analysis import papers
 from analysis.claims import FAILS, HOLDS, OPPOSITE, UNDECIDED
 from analysis.report.numbers import shorten
 from analysis.report.words import WEB
@@ -36,6 +37,7 @@ def render(payload: dict[str, Any]) -> str:
     script = f"(() => {{\n'use strict';\n{code}\n}})();"
     content = payload | {
         'verdict_styles': VERDICT_STYLES,
+        'papers': list(papers.list_papers().values()),
         'policy': _write_policy(style, script),
         'style': Markup(style),  # our own files, not the payload
         'script': Markup(script),

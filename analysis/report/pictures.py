@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import ModuleType
 from typing import Any
 
-from analysis import figure
+from analysis import figure, papers
 from analysis.drawing import style
 from analysis.members.point import Point, name_point
 from analysis.members.selection import list_varying
@@ -81,8 +81,11 @@ def draw_all(
 def list_sections(subject: Subject, choices: dict[str, Choice]) -> list[Section]:
     """The figures of the sweep, and those of every network that is shown."""
     if subject.unseen is None:
-        of_task = figures.OF_TASK.get(subject.run.experiment.task.name, ())
-        sections = [Section('All networks', figures.ANY + of_task)]
+        task = subject.run.experiment.task.name
+        of_sweep = figures.ANY
+        for paper in papers.list_papers_of(task).values():
+            of_sweep += paper.figures[task]
+        sections = [Section('All networks', of_sweep)]
         names = figures.MEMBER
     else:
         sections, names = [*figures.ANCHORS], figures.ANCHORS_MEMBER
@@ -95,7 +98,7 @@ def list_sections(subject: Subject, choices: dict[str, Choice]) -> list[Section]
 
 def explain_absence(name: str, axes: dict[str, tuple]) -> str:
     """Why a figure has nothing to compare in a sweep; '' if it has."""
-    needed = figures.VARYING.get(name, ())
+    needed = getattr(figure.find_figure(name), 'COMPARES', ())
     if not needed or set(needed) & set(list_varying(axes)):
         return ''
     return f'needs several values of {" or ".join(map(name_axis, needed))}'

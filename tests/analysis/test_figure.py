@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import figure
+from analysis import figure, papers
 from analysis.drawing import style
 from analysis.p1 import condensation
 from anchorjax.errors import UserError
@@ -250,10 +250,10 @@ def test_types_of_a_figure_may_be_texts_and_its_table_is_none_but_a_table(tmp_pa
 
 def test_an_editors_hidden_file_is_no_figure(tmp_path, monkeypatch):
     names = set(figure.find_figures())
-    shutil.copytree(figure.ANALYSIS, tmp_path / 'analysis')
+    shutil.copytree(papers.ANALYSIS, tmp_path / 'analysis')
     (tmp_path / 'analysis' / 'p1' / '.#phase.py').symlink_to('me@host.1:1')
     (tmp_path / 'analysis' / 'p2' / '._label_law.py').touch()
-    monkeypatch.setattr(figure, 'ANALYSIS', tmp_path / 'analysis')
+    monkeypatch.setattr(papers, 'ANALYSIS', tmp_path / 'analysis')
     assert set(figure.find_figures()) == names
 
 

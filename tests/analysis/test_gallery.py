@@ -8,14 +8,15 @@ import PIL.Image
 import pytest
 import xarray as xr
 
-from analysis.figure import PACKAGES, find_figures
+from analysis import papers
+from analysis.figure import find_figures
 from analysis.p1 import trajectories
 from analysis.p4 import decay_windows
 from analysis.pages import gallery, render
 from tests.support.official_data import find_official
 
 PICTURES = [
-    picture for package in PACKAGES for picture in gallery.list_pictures(package)
+    picture for package in papers.NAMES for picture in gallery.list_pictures(package)
 ]
 DRAWN = [picture for picture in PICTURES if picture.numbers]
 
@@ -37,7 +38,7 @@ def test_a_picture_is_named_by_the_figures_of_its_module(picture):
     assert bool(picture.figures) == bool(figures)
 
 
-@pytest.mark.parametrize('package', PACKAGES)
+@pytest.mark.parametrize('package', papers.NAMES)
 def test_the_page_of_a_paper_shows_its_pictures_and_says_of_which_networks(package):
     page = render(f'analysis/gallery/{package}/README.md')
     for picture in gallery.list_pictures(package):

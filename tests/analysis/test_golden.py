@@ -9,7 +9,7 @@ import pytest
 from analysis import claims
 from analysis.__main__ import run_claims
 from analysis.claims import TODAY
-from analysis.figure import PACKAGES, import_claims
+from analysis.papers import NAMES, import_claims
 from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support.presets import list_specs
@@ -19,7 +19,7 @@ GALLERY = ROOT / 'analysis' / 'gallery'
 MOST_JUDGED = 5  # of a figure, whose rows share the risk by the rule of today
 
 
-@pytest.mark.parametrize('paper', PACKAGES)
+@pytest.mark.parametrize('paper', NAMES)
 def test_the_committed_members_give_the_committed_verdicts(paper, tmp_path):
     """Byte for byte, members.csv itself included."""
     folder = GALLERY / paper
@@ -42,7 +42,7 @@ def test_an_empty_table_is_bad_input(tmp_path):
         run_claims(['p1', '--members', str(members), '--out', str(tmp_path / 'out')])
 
 
-@pytest.mark.parametrize('paper', PACKAGES)
+@pytest.mark.parametrize('paper', NAMES)
 def test_few_claims_of_a_family_are_judged(paper):
     rows = import_claims(paper).CLAIMS
     judged = collections.Counter(row.family for row in rows if row.day == TODAY)
@@ -51,7 +51,7 @@ def test_few_claims_of_a_family_are_judged(paper):
     assert len(set(keys)) == len(keys)
 
 
-@pytest.mark.parametrize('paper', PACKAGES)
+@pytest.mark.parametrize('paper', NAMES)
 def test_an_address_is_of_one_row_of_its_paper(paper):
     """PAPER.FIGURE.NETWORKS.NUMBER, in letters that a template can write."""
     addresses = [claim.address for claim in import_claims(paper).CLAIMS]
@@ -81,7 +81,7 @@ def find_origin(run, commands):
     return name
 
 
-@pytest.mark.parametrize('paper', PACKAGES)
+@pytest.mark.parametrize('paper', NAMES)
 def test_claims_are_about_presets_or_have_their_command(paper):
     pages = (GALLERY / 'log').glob('*.md')
     commands = '\n'.join(page.read_text() for page in pages)

@@ -114,7 +114,7 @@ def tables(monkeypatch):
     """The rows of all papers, which a test may change, and what of them was read."""
     seen = set()
     rows = {}
-    for paper in pages.PACKAGES:
+    for paper in pages.papers.NAMES:
         rows[paper] = pages.read_rows(paper)
         for row in rows[paper].values():
             row._row = Read(row._row, seen)

@@ -1,8 +1,10 @@
 """The examples of CONTRIBUTING.md run as they stand there."""
 
 import importlib
+import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import types
 
@@ -172,3 +174,40 @@ def test_the_claim_of_the_example_can_come_out_either_way(monkeypatch, gain, ver
     added = importlib.import_module('analysis.p1.claims').CLAIMS[-1]
     table = claims.tabulate([added], members)
     assert table.verdict.tolist() == [verdict]
+
+
+@pytest.mark.slow
+def test_the_paper_of_the_example_is_a_package_and_a_name(tmp_path):
+    """Its page, without networks and with; the report's figures; the command line."""
+    for folder in ('analysis', 'anchorjax'):
+        ignored = shutil.ignore_patterns('*.png', '*.nc', '__pycache__')
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
+    tmp_path.joinpath('analysis', 'p5').mkdir()
+    for path in ('p5/__init__.py', 'p5/claims.py', 'p1/norms.py'):
+        name = pathlib.Path(path).name
+        (tmp_path / 'analysis' / 'p5' / name).write_text(FILES[f'analysis/{path}'])
+    names = tmp_path / 'analysis' / 'papers.py'
+    names.write_text(names.read_text().replace("'law')", "'law', 'p5')", 1))
+
+    def run(*words: str) -> str:
+        command = [sys.executable, '-m', 'analysis', *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert '\nnorms ' in run('--list')
+    gallery = tmp_path / 'analysis' / 'gallery'
+    gallery.joinpath('p5').mkdir()
+    run('pages')
+    page = (gallery / 'p5' / 'README.md').read_text()
+    assert '## Table 2' in page and 'not trained' in page
+    assert '[P5](p5/README.md)' in (gallery / 'README.md').read_text()
+    rows = ['run,gamma,seed,converged,seen_heldout_assigned']
+    for seed in range(12):
+        rows += [f'modular,{g},{seed},True,{0.5 * g + seed / 100}' for g in (0.5, 1.0)]
+    (tmp_path / 'members.csv').write_text('\n'.join(rows))
+    run('claims', 'p5', '--members', 'members.csv', '--out', str(gallery / 'p5'))
+    run('pages')
+    assert '0.25 [0.25, 0.25] | 12 |' in (gallery / 'p5' / 'README.md').read_text()
+    own = ('claims', 'analysis/p5/claims.py', '--members', 'members.csv', '--out', 'x')
+    assert 'holds: 1' in run(*own)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from matplotlib import pyplot as plt
 
-from analysis import figure
+from analysis import figure, papers
 from analysis.members.point import list_points
 from analysis.p1 import phase
 from analysis.report import figures, numbers, page, words
@@ -157,8 +157,8 @@ def test_every_figure_of_a_page_is_there_and_some_need_several_values():
     names = {*figures.ANY, *figures.MEMBER, *figures.ANCHORS_MEMBER}
     for section in figures.ANCHORS:
         names.update(section.names)
-    for of_task in figures.OF_TASK.values():
-        names.update(of_task)
+    for paper in papers.list_papers().values():
+        names.update(*paper.figures.values())
     assert names <= figure.find_figures().keys()
     axes = {'gamma': (0.5,), 'weight_decay': (0.1,), 'decay_window': ((), (0, 2))}
     expected = 'needs several values of γ or weight decay'
