@@ -24,7 +24,7 @@ class Section(NamedTuple):
 # solution there.
 ANCHORS = (
     Section('Answers of all networks', ('answers', 'phase', 'complexity', 'lazy')),
-    Section('Mechanisms of all networks', ('mechanisms', 'pair_order')),
+    Section('Mechanisms of all networks', ('mechanisms',)),
     Section(
         'Weights of all networks',
         ('eigenvalues', 'condensation_grid', 'embedding_grid'),

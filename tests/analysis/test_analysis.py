@@ -14,7 +14,6 @@ from analysis.p1 import (
     cosine,
     lazy,
     mechanisms,
-    pair_order,
     solutions,
 )
 from analysis.p2 import learning_order, reasoning_bias, theory_path
@@ -128,11 +127,10 @@ def test_a_network_that_a_figure_is_not_about_is_one_line(figure, experiment, li
         figure.compute(Member(experiment, params, {'seed': 0}, step=0))
 
 
-@pytest.mark.parametrize('figure', [pair_order, mechanisms])
-def test_a_run_without_a_converged_network_is_one_line(figure, finished):
+def test_a_run_without_a_converged_network_is_one_line(finished):
     nobody = mark_converged(finished, finished.results.seed < 0)
-    with pytest.raises(UserError, match=r'no (converged member|member has converged)'):
-        figure.compute(nobody)
+    with pytest.raises(UserError, match='no converged member'):
+        mechanisms.compute(nobody)
 
 
 @pytest.mark.parametrize('unseen', [((4, 3),), ()])

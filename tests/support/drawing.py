@@ -16,7 +16,6 @@ SMALL = {
     'embedding_grid': {'permutations': 5},
     'fitting_time': {'thresholds': (4.5, 5)},
     'lazy': {'number': 6},
-    'pair_order': {'number': 64},
     'tsne': {'number': 100, 'map_number': 50, 'perplexity': 5},
 }
 
