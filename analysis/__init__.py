@@ -18,9 +18,10 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   law         the designed experiment: which factors decide the solution
   report      one HTML page about a run
 
-The packages p1 to p4, text_tasks and law have a file for each figure and their
-claims.py. Beside them: frame (members as a table), stats, claims (the rule of
-verdicts), figure (the command), first_look (what a sweep shows when it ends).
+The packages p1 to p4, text_tasks and law have their record, a file for each figure and
+claims.py. Beside them: papers (which there are), frame (members as a table), stats,
+estimates (the number of a claim), claims (the rule of verdicts), claim_words, figure
+(the command), first_look (what a sweep shows when it ends).
 
 Shape suffixes besides those of the package anchorjax. Some figures use a letter
 otherwise; the docstring of their Result says so.

@@ -15,7 +15,7 @@ python -m analysis pages                              README, RESULTS, gallery: 
 import sys
 from functools import partial
 
-from analysis import claims, figure, frame, pages, papers
+from analysis import claim_words, claims, figure, frame, pages, papers
 from analysis.pages import gallery
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
@@ -71,7 +71,7 @@ def run_claims(words: list[str]) -> None:
             raise
         line = f'{flags.members}: is no table of {flags.paper}: {error.args[0]}'
         raise UserError(line) from None
-    print(*claims.list_lines(table), claims.count_verdicts(table), sep='\n')
+    print(*claim_words.list_lines(table), claim_words.count_verdicts(table), sep='\n')
     for name, rows in {'members.csv': members, 'verdicts.csv': table}.items():
         files.write_text(flags.out / name, format_csv(rows))
         print(flags.out / name)

@@ -3,7 +3,7 @@
 import pathlib
 from collections.abc import Mapping
 
-from analysis import claims, papers
+from analysis import claim_words, claims, papers
 from analysis.drawing import style
 from analysis.figure import compute, name_module
 from analysis.frame import find_usable
@@ -121,7 +121,7 @@ def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
         except UserError as error:  # of another task than theirs, say: it is trained
             lines.append(f'no claims: {error}')
             continue
-        lines += claims.list_lines(table)
+        lines += claim_words.list_lines(table)
     others = [f'{path}={text}' for path, text in overrides.items() if path != SEEDS]
     if lines and others:
         named = f'claims about runs named {claims.name_run(run)}'

@@ -8,7 +8,8 @@ goes from the lowest to the highest γ, which would cross two borders, from a ta
 symmetric and from symmetric to composed.
 """
 
-from analysis.claims import LESS, MORE, Claim, Group, Rule, difference
+from analysis.claims import LESS, MORE, Claim, Rule
+from analysis.estimates import Group, difference
 from analysis.law import members
 
 INTRODUCTION = (

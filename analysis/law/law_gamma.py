@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from pandas.api.typing import DataFrameGroupBy
 
-from analysis.claims import select
 from analysis.drawing import style
+from analysis.estimates import select
 from analysis.law import members as law_members
 from analysis.law.members import BOTH_UNSEEN, TRAINED
 from analysis.members.columns import equivalent_gamma

@@ -23,21 +23,8 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame
-from analysis.claims import (
-    EARLIER,
-    LESS,
-    MORE,
-    Claim,
-    Group,
-    Levels,
-    Rule,
-    above,
-    at_gamma,
-    below,
-    difference,
-    level,
-    name_run,
-)
+from analysis.claims import EARLIER, LESS, MORE, Claim, Rule, above, below, name_run
+from analysis.estimates import Group, Levels, at_gamma, difference, level
 from analysis.members.selection import require_task
 from analysis.p1 import levels, network_claims
 from analysis.p1.network_claims import (

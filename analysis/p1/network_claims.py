@@ -14,20 +14,8 @@ import pandas as pd
 from analysis import frame, stats
 from analysis.circuits import edge_sets
 from analysis.circuits.edge_sets import Edge
-from analysis.claims import (
-    EARLIER,
-    LESS,
-    MORE,
-    Claim,
-    Group,
-    Levels,
-    Rule,
-    above,
-    below,
-    difference,
-    fraction_above,
-    level,
-)
+from analysis.claims import EARLIER, LESS, MORE, Claim, Rule, above, below
+from analysis.estimates import Group, Levels, difference, fraction_above, level
 from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
 from analysis.spectra import single_thread

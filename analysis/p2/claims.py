@@ -10,24 +10,17 @@ import pandas as pd
 
 from analysis import stats
 from analysis.changes.crossings import Lag, compare_crossings
-from analysis.claims import (
-    EARLIER,
-    LESS,
-    MORE,
-    Claim,
+from analysis.claims import EARLIER, LESS, MORE, Claim, Rule, above, below, within
+from analysis.estimates import (
     Estimate,
     Estimator,
     Group,
-    Rule,
-    above,
-    below,
     compare_lags,
     compare_moments,
     difference,
     level,
     pair,
     paired_difference,
-    within,
 )
 from analysis.p2 import members
 

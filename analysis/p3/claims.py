@@ -17,16 +17,12 @@ import pandas as pd
 
 from analysis import stats
 from analysis.changes.crossings import Lag, compare_crossings
-from analysis.claims import (
+from analysis.claims import EARLIER, LESS, MORE, Claim, above
+from analysis.estimates import (
     CORRELATION,
-    EARLIER,
-    LESS,
-    MORE,
-    Claim,
     Estimate,
     Estimator,
     Group,
-    above,
     at_gamma,
     average_flags,
     compare_lags,

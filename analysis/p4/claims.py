@@ -19,16 +19,13 @@ import pandas as pd
 
 from analysis import stats
 from analysis.changes.crossings import compare_crossings
-from analysis.claims import (
+from analysis.claims import EARLIER, Claim, Rule, above, within
+from analysis.estimates import (
     DIFFERENCE,
-    EARLIER,
-    Claim,
     Estimate,
     Estimator,
     Group,
-    Rule,
     Side,
-    above,
     compare_moments,
     difference,
     fraction_above,
@@ -37,7 +34,6 @@ from analysis.claims import (
     pair,
     paired_difference,
     rank_correlation,
-    within,
 )
 from analysis.p4 import members, start_or_end
 from analysis.p4.decay_complexity import measure_early

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from analysis import claims, papers, stats
+from analysis import claim_words, claims, estimates, papers, stats
 from analysis.pages import gallery
 from analysis.papers import GALLERY, import_claims
 from analysis.tables.text import list_records
@@ -145,7 +145,7 @@ class Row:
 
     @property
     def p(self) -> str:
-        return claims.format_p_value(self._row['p_corrected'])
+        return claim_words.format_p_value(self._row['p_corrected'])
 
     @property
     def verdict(self) -> str:
@@ -174,7 +174,7 @@ class Row:
     @property
     def p_alone(self) -> str:
         """Before Holm's correction."""
-        return claims.format_p_value(self._row['p'])
+        return claim_words.format_p_value(self._row['p'])
 
     def excludes(self, size: float) -> str:
         """The p-value of Student's t test of its mean against this size.
@@ -187,7 +187,7 @@ class Row:
         if abs(found.high + found.low - 2 * found.mean) > 1e-3 * abs(error):
             raise ValueError(f'{self.address}: its interval is cut')
         p_value = 2 * scipy.stats.t.sf(abs(found.mean - size) / error, degrees)
-        return claims.format_p_value(p_value)
+        return claim_words.format_p_value(p_value)
 
     @property
     def number(self) -> float:
@@ -235,7 +235,7 @@ class Cells:
 def write_number(number: float, sign: str = '') -> str:
     """'0.39'; with the sign '+', '+0.39'."""
     if np.isnan(number):
-        return claims.NOTHING
+        return claim_words.NOTHING
     text = stats.format_number(number)
     if sign and not text.startswith('-'):
         text = sign + text
@@ -293,7 +293,7 @@ def select_cells(name: str, column: str, **levels: object) -> Cells:
     Raises:
       LookupError: no row has these values.
     """
-    rows = claims.select(read_cells(name), levels)
+    rows = estimates.select(read_cells(name), levels)
     if not len(rows):
         raise LookupError(f'{name}.csv: no row with {levels}')
     return Cells(rows, column)
@@ -301,13 +301,13 @@ def select_cells(name: str, column: str, **levels: object) -> Cells:
 
 def select_best(name: str, column: str, **levels: object) -> Cells:
     """For each seed the highest of these cells: over the learning rates, in P1."""
-    rows = claims.select(read_cells(name), levels)
+    rows = estimates.select(read_cells(name), levels)
     return Cells(rows.groupby('seed')[[column]].max(), column)
 
 
 def count_answers(**levels: object) -> SimpleNamespace:
     """How many networks of P1's answer mostly composed, mostly symmetric, neither."""
-    rows = claims.select(read_cells('p1/members'), levels)
+    rows = estimates.select(read_cells('p1/members'), levels)
     composed = int((rows.unseen_composed > 0.5).sum())
     symmetric = int((rows.unseen_symmetric > 0.5).sum())
     neither = len(rows) - composed - symmetric
@@ -317,8 +317,8 @@ def count_answers(**levels: object) -> SimpleNamespace:
 def subtract_groups(
     name: str,
     column: str,
-    first: claims.Levels,
-    second: claims.Levels,
+    first: estimates.Levels,
+    second: estimates.Levels,
     **levels: object,
 ) -> Row:
     """A difference of two groups of analysis/gallery/NAME.csv, paired by seed.
@@ -326,16 +326,16 @@ def subtract_groups(
     Args:
       levels: of everything else that varies.
     """
-    groups = claims.Group('', first), claims.Group('', second)
-    members = claims.select(read_cells(name), levels)[[*first, 'seed', column]]
-    return Row(claims.list_numbers(claims.difference(column, *groups)(members)))
+    groups = estimates.Group('', first), estimates.Group('', second)
+    members = estimates.select(read_cells(name), levels)[[*first, 'seed', column]]
+    return Row(claims.list_numbers(estimates.difference(column, *groups)(members)))
 
 
 def read_effect(outcome: str, block: str, lower: str) -> Row:
     """A row of the law's effects of γ, from this lower value on."""
     rows = read_cells('law/law_effects')
     levels = {'outcome': outcome, 'block': block, 'factor': 'gamma'}
-    rows = claims.select(rows, levels)
+    rows = estimates.select(rows, levels)
     (row,) = list_records(rows[rows.lower.str.startswith(f'{lower} ')])
     return Row({**row, 'value': row['mean'], 'n': row['settings']})
 

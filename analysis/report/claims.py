@@ -8,7 +8,7 @@ too: a page that is mailed has no other place to link to.
 from types import ModuleType
 from typing import Any
 
-from analysis import claims, papers
+from analysis import claim_words, claims, papers
 from analysis.tables.text import list_records
 from anchorjax.errors import describe_failure
 from anchorjax.storage.reader import Run
@@ -62,7 +62,7 @@ def _list_rows(
     `seeds_needed`: for a verdict, if there are fewer; else 0.
     """
     table = claims.tabulate_run(package, run)
-    words = list_records(claims.write_words(table))
+    words = list_records(claim_words.write_words(table))
     rows = []
     for claim, n, row in zip(named, table.n, words, strict=True):
         needed = claim.day.seeds if claim.day is not None else 0
@@ -79,7 +79,7 @@ def _list_kept(paper: str) -> list[dict[str, Any]]:
     path = papers.GALLERY / paper / 'verdicts.csv'
     if not path.exists():
         return []
-    return list_records(claims.write_words(claims.read_table(path)))
+    return list_records(claim_words.write_words(claims.read_table(path)))
 
 
 def _write_command(paper: str, package: ModuleType) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import claims, stats
+from analysis import estimates, stats
 from analysis.members.measures import describe_criterion
 from analysis.members.selection import list_varying
 from analysis.names import label_value, name_axis, name_value
@@ -89,7 +89,7 @@ def average(members: pd.DataFrame, one: Metric) -> Cell:
     Networks of one seed are no independent draws: their mean counts once, as in claims.
     """
     possible = stats.SHARE if one.is_share else stats.POSITIVE
-    values = claims.average(members[members.usable], one.name)
+    values = estimates.average(members[members.usable], one.name)
     mean, low, high = stats.mean_interval(values, possible)
     interval = ''
     if not math.isnan(low + high):

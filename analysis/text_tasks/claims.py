@@ -12,17 +12,8 @@ were trained, too (IN_RANGE).
 
 import pandas as pd
 
-from analysis.claims import (
-    EARLIER,
-    MORE,
-    Claim,
-    Group,
-    above,
-    difference,
-    level,
-    paired_difference,
-    ratio,
-)
+from analysis.claims import EARLIER, MORE, Claim, above
+from analysis.estimates import Group, difference, level, paired_difference, ratio
 from analysis.frame import find_points
 from analysis.text_tasks import free_generation, published
 from analysis.text_tasks.baselines import score_baselines

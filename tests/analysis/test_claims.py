@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis import claims
-from analysis.claims import EARLIER, Claim, Day, Estimate, Group
+from analysis import claim_words, claims, estimates
+from analysis.claims import EARLIER, Claim, Day
+from analysis.estimates import Estimate, Group
 
 above = functools.partial(claims.above, day=EARLIER)
 below = functools.partial(claims.below, day=EARLIER)
@@ -18,13 +19,12 @@ SPREAD = 0.02 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
 
 
 def make_claim(rule):
-    return Claim(
-        'p.fig.w.score', 'P', 'A sentence.', ('run',), claims.level('score', ALL), rule
-    )
+    of_all = estimates.level('score', ALL)
+    return Claim('p.fig.w.score', 'P', 'A sentence.', ('run',), of_all, rule)
 
 
 def estimate_of(values):
-    return Estimate(values, claims.LEVEL)
+    return Estimate(values, estimates.LEVEL)
 
 
 def judge(values, rule, bound=''):
@@ -163,16 +163,16 @@ def estimate(function):
 
 def test_an_estimate_is_one_number_per_seed():
     a_score = {0: 0.5, 1: 0.7, 2: 0.8}
-    assert estimate(claims.level('score', A)) == pytest.approx(a_score)
+    assert estimate(estimates.level('score', A)) == pytest.approx(a_score)
     # Seed 2 has no b.
     gaps = {0: 0.3, 1: 0.4}
-    assert estimate(claims.difference('score', A, B)) == pytest.approx(gaps)
+    assert estimate(estimates.difference('score', A, B)) == pytest.approx(gaps)
     above_half = {0: 0, 1: 1, 2: 1}
-    assert estimate(claims.fraction_above('score', 0.5, A)) == above_half
+    assert estimate(estimates.fraction_above('score', 0.5, A)) == above_half
     # An unknown number of seed 1 is left out.
     gains = {0: -0.2}
     names = ('now', 'before')
-    of_b = claims.paired_difference('score', 'before', names, B.levels)
+    of_b = estimates.paired_difference('score', 'before', names, B.levels)
     assert estimate(of_b) == pytest.approx(gains)
 
 
@@ -184,13 +184,13 @@ def test_a_rank_correlation_is_over_the_networks_of_a_seed():
             'late': [0.1, 0.9, 0.5, 0.3, 0.2, 0.1, 0.1, 0.2, 0.3],
         }
     )
-    found = claims.rank_correlation('early', 'late', {})(members)
+    found = estimates.rank_correlation('early', 'late', {})(members)
     # Ranks 1 2 3 and 1 3 2; seed 1 has two networks, those of seed 2 are all equal.
     assert found.values.to_dict() == pytest.approx({0: 0.5})
 
 
 def test_a_ratio_is_of_the_seeds_that_both_groups_have():
-    found = claims.ratio('score', A, B)(MEMBERS)
+    found = estimates.ratio('score', A, B)(MEMBERS)
     np.testing.assert_allclose(np.exp(found.values), [0.5 / 0.2, 0.7 / 0.3])
     assert found.mean.mean == pytest.approx((0.5 / 0.2 * 0.7 / 0.3) ** 0.5)
     assert [side.mean.mean for side in found.sides] == pytest.approx([0.6, 0.25])
@@ -199,19 +199,19 @@ def test_a_ratio_is_of_the_seeds_that_both_groups_have():
 def test_a_null_is_of_one_column_alone():
     """What a table of bigrams scores by token is no null of whole answers."""
     members = MEMBERS.assign(null_score=0.1)
-    assert claims.level('score', A)(members).null == pytest.approx(0.1)
-    assert np.isnan(claims.level('rate', A)(members).null)
-    assert claims.difference('score', A, B)(members).null == pytest.approx(0.1)
+    assert estimates.level('score', A)(members).null == pytest.approx(0.1)
+    assert np.isnan(estimates.level('rate', A)(members).null)
+    assert estimates.difference('score', A, B)(members).null == pytest.approx(0.1)
 
 
 def test_numbers_match_to_three_digits_and_a_tuple_allows_several():
-    assert claims.select(MEMBERS, {'rate': 0.10001}).index.tolist() == [0, 1, 2, 4]
-    assert len(claims.select(MEMBERS, {'rate': (0.1, 0.2)})) == 6
-    assert len(claims.select(MEMBERS, {'rate': 0.2, 'side': 'a'})) == 1
+    assert estimates.select(MEMBERS, {'rate': 0.10001}).index.tolist() == [0, 1, 2, 4]
+    assert len(estimates.select(MEMBERS, {'rate': (0.1, 0.2)})) == 6
+    assert len(estimates.select(MEMBERS, {'rate': 0.2, 'side': 'a'})) == 1
 
 
 def test_converged_networks_stand_beside_all_and_decide_nothing():
-    claim = make_claim(above(0))._replace(estimate=claims.level('score', A))
+    claim = make_claim(above(0))._replace(estimate=estimates.level('score', A))
     (row,) = claims.tabulate([claim], MEMBERS).to_dict('records')
     assert (row['n'], row['converged_n'], row['verdict']) == (3, 2, '')
     numbers = [row[name] for name in ('value', 'low', 'high', 'converged_value')]
@@ -222,34 +222,34 @@ def test_converged_networks_stand_beside_all_and_decide_nothing():
 
 
 def test_a_number_that_the_table_does_not_have_is_not_stored():
-    claim = make_claim(above(0))._replace(estimate=claims.level('score', A))
+    claim = make_claim(above(0))._replace(estimate=estimates.level('score', A))
     members = MEMBERS.assign(score=np.nan, null_score=np.nan)
     table = claims.tabulate([claim], members)
-    (words,) = claims.write_words(table).to_dict('records')
+    (words,) = claim_words.write_words(table).to_dict('records')
     assert (words['number'], words['verdict'], words['null']) == ('not stored', '', '')
 
 
 @pytest.mark.parametrize(
     ('estimator', 'words'),
     [
-        (claims.level('score', A), 'a 0.67 [0.29, 1.00]'),
-        (claims.difference('score', A, B), 'a 0.60 against b 0.25; difference 0.35'),
-        (claims.ratio('score', A, B), 'a 0.60 against b 0.25; ratio 2.42'),
-        (claims.level('score', Group('c', {'side': 'c'})), 'not stored'),
+        (estimates.level('score', A), 'a 0.67 [0.29, 1.00]'),
+        (estimates.difference('score', A, B), 'a 0.60 against b 0.25; difference 0.35'),
+        (estimates.ratio('score', A, B), 'a 0.60 against b 0.25; ratio 2.42'),
+        (estimates.level('score', Group('c', {'side': 'c'})), 'not stored'),
     ],
 )
 def test_words_are_made_of_the_numbers_alone(estimator, words, tmp_path):
     """Those of the committed table, read back, too."""
     claim = make_claim(above(0))._replace(estimate=estimator)
     table = claims.tabulate([claim], MEMBERS)
-    assert claims.write_words(table).number.tolist() == [words]
+    assert claim_words.write_words(table).number.tolist() == [words]
     table.to_csv(tmp_path / 'verdicts.csv', index=False)
     read = claims.read_table(tmp_path / 'verdicts.csv')
-    assert claims.write_words(read).number.tolist() == [words]
+    assert claim_words.write_words(read).number.tolist() == [words]
 
 
 @pytest.mark.parametrize(
-    'estimator', [claims.difference('score', A, B), claims.ratio('score', A, B)]
+    'estimator', [estimates.difference('score', A, B), estimates.ratio('score', A, B)]
 )
 @pytest.mark.parametrize('axis', ['rate', 'depth'])
 def test_what_one_group_lacks_is_no_effect(estimator, axis):
@@ -276,7 +276,7 @@ def test_what_diverged_at_different_rates_has_no_partner():
     """Each side has one rate left, another one."""
     members = MEMBERS[(MEMBERS.side == 'a') == (MEMBERS.rate == 0.1)]
     members = members[['run', 'rate', 'side', 'seed', 'score']]
-    assert not len(claims.difference('score', A, B)(members).values)
+    assert not len(estimates.difference('score', A, B)(members).values)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_sweep_half_trained_has_no_verdict(untrained, verdict):
 
 def test_a_claim_about_two_runs_has_no_verdict_with_one():
     members = MEMBERS[MEMBERS.side == 'a'].assign(run='first')
-    compare = claims.difference('score', A, B)
+    compare = estimates.difference('score', A, B)
     claim = make_claim(above(0))._replace(runs=('first', 'second'), estimate=compare)
     assert claims.tabulate([claim], members).verdict.tolist() == ['partly trained']
 
@@ -339,8 +339,8 @@ def test_only_numbers_of_answers_have_the_power_to_find_a_share_of_them(
     members = members.melt('seed', var_name='side', value_name='score')
     members = members.assign(run='run', converged=True)
     for estimate in (
-        claims.level('score', A, possible),
-        claims.difference('score', A, B, possible),
+        estimates.level('score', A, possible),
+        estimates.difference('score', A, B, possible),
     ):
         claim = make_claim(above(0))._replace(estimate=estimate)
         (power,) = claims.tabulate([claim], members).power

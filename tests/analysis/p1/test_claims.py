@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims import Group, difference, find_named
+from analysis.claims import find_named
+from analysis.estimates import Group, difference
 from analysis.p1 import claims
 from anchorjax import config
 

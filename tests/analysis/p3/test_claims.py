@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis import claims
-from analysis.claims import Group
+from analysis.estimates import Group
 from analysis.p3.claims import CLAIMS, compare_growths, trend
 
 JUDGED = [claim for claim in CLAIMS if claim.day is not None]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis import claims
+from analysis import claims, estimates
 from analysis.first_look import describe_claims
 from analysis.frame import read_members
 from analysis.p1 import accuracy, answers, phase, solutions
@@ -84,14 +84,14 @@ def test_a_mean_is_of_all_networks_that_did_not_diverge(planted, read):
 
 def test_the_terminal_and_the_page_have_the_number_of_the_claim(planted, monkeypatch):
     run, expected = planted
-    group = claims.Group('depth 1', {'depth': 1})
+    group = estimates.Group('depth 1', {'depth': 1})
     name = run.folder.workdir.name
     claim = claims.Claim(
         'p1.planted.level',
         'ours',
         'They compose.',
         (name,),
-        claims.level('unseen_composed', group),
+        estimates.level('unseen_composed', group),
     )
     monkeypatch.setattr(p1_claims, 'CLAIMS', (claim,))
     number = f'depth 1 {expected:.2f}'

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis import frame
-from analysis.claims import select, tabulate
+from analysis.claims import tabulate
+from analysis.estimates import select
 from analysis.text_tasks import claims
 from analysis.text_tasks.claims import (
     BOTH,

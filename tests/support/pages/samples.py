@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.claims import WORDS
+from analysis.claim_words import WORDS
 from analysis.members.member import Member
 from analysis.report import playground
 from analysis.report.subject import read_subject
