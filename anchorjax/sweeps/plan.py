@@ -44,11 +44,13 @@ def make_plan(prepared: Prepared) -> Plan:
     experiment = prepared.experiment
     seconds = hosts.broadcast(_estimate_seconds(prepared))
     steps = experiment.train.num_steps
+    of_cohorts = experiment.of_cohorts.values()
+    batches = dict.fromkeys(f'{each.train.batch_size:,}' for each in of_cohorts)
     disk, free = map(format_bytes, (prepared.disk_bytes, prepared.free_bytes))
     devices = _count(jax.device_count(), f'{jax.default_backend()} device')
     lines = [
         *_describe_members(experiment, prepared.workdir),
-        f'  {steps:,} steps of batch {experiment.train.batch_size:,} on '
+        f'  {steps:,} steps of batch {", ".join(batches)} on '
         f'{devices} ({name_device(jax.devices()[0])})',
         _describe_time(prepared, seconds),
         f'  disk: {disk} to write, {free} free',
