@@ -45,7 +45,10 @@ def absolute_path(given: str | os.PathLike[str], kind: str) -> pathlib.Path:
         raise UserError(f'{text!r}: must be the path of a {kind}, not a URL')
     if not text or _NO_NAME.search(text):
         raise UserError(f'{text!r}: must be the path of a {kind}')
-    path = pathlib.Path(os.path.expanduser(text)).absolute()
+    text = os.path.expanduser(text)
+    if text.startswith('~/'):  # of a user without a name and a HOME, as in a container
+        raise UserError(f'{text!r}: this user has no home directory')
+    path = pathlib.Path(text).absolute()
     if '..' in path.parts:
         path = pathlib.Path(os.path.realpath(path))  # '..' of where a link leads to
     return path

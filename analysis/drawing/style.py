@@ -3,6 +3,7 @@
 import contextlib
 import io
 import pathlib
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -87,10 +88,22 @@ def draw_figure(
     with matplotlib.style.context(_RC, after_reset=True):
         figure = Figure(figsize=size, layout='constrained')
         FigureCanvasAgg(figure)  # where it is drawn
+        before = _list_of_pyplot()
         draw(result, figure.subplots(**grid))
+        if _list_of_pyplot() - before - {getattr(figure, 'number', None)}:
+            raise UserError(
+                '`draw` opens a figure of pyplot: draw on the axes that it is given '
+                '(axes[0, 0].scatter, not plt.scatter)'
+            )
         _mark_empty(figure)
         _write_title(figure, result.attrs.get('about', ''))
         yield figure
+
+
+def _list_of_pyplot() -> set[int]:
+    """The numbers of the figures that pyplot, if anybody uses it, holds open."""
+    pyplot = sys.modules.get('matplotlib.pyplot')
+    return set(pyplot.get_fignums()) if pyplot else set()
 
 
 def _mark_empty(figure: Figure) -> None:

@@ -69,7 +69,7 @@ def require_fit(experiment: Experiment, others: list[dict[str, Any]]) -> dict[st
     """
     task = require_task(experiment.task, AnchorsConfig)
     model = experiment.model
-    if not isinstance(model, TransformerConfig):
+    if not isinstance(model, TransformerConfig) or model.has_own_score:
         raise UserError(f'the playground runs the model transformer, not {model.name}')
     if model.cut_edges:
         raise UserError('the playground runs networks with every edge of attention')

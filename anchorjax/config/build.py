@@ -124,8 +124,11 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
     for part in path.split('.'):
         known = list(node) if isinstance(node, ml_collections.ConfigDict) else []
         if part not in known:
-            full = find_path(config, path)
+            full = find_path(config, path.removeprefix('grid.'))
             hint = f'did you mean {full!r}?' if full else nearest(part, known)
+            if path.startswith('grid.') and consistency.can_be_static(full):
+                axis = f"(('{full}', ({text},)),)"
+                hint = f'as an axis: --config.static_axes="{axis}"'
             raise ConfigError(f'{path}: no such field, {hint}')
         parent, node = node, node[part]
     is_field = not isinstance(node, ml_collections.ConfigDict)

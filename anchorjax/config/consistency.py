@@ -10,6 +10,7 @@ from anchorjax.limits import are_distinct, declared_fields
 from anchorjax.models import edges
 from anchorjax.tasks.columns import list_names
 
+_STATIC_GROUPS = ('task', 'model', 'optimizer')
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
 _NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
 _NAME_RULE = 'at most 100 of A-Z a-z 0-9 _ . , = + -, the first a letter, digit or _'
@@ -53,13 +54,17 @@ def check_static_axes(experiment: Experiment) -> None:
 
 
 def _list_static_fields(experiment: Experiment) -> list[str]:
-    """The fields that can be axes: all cohorts share one task, one layout, one cube."""
-    fields = ['train.batch_size']
-    for group in ('task', 'model', 'optimizer'):
+    fields = []
+    for group in ('train', *_STATIC_GROUPS):
         for name in declared_fields(type(getattr(experiment, group))):
-            if name != 'name':
-                fields.append(f'{group}.{name}')
-    return fields
+            fields.append(f'{group}.{name}')
+    return list(filter(can_be_static, fields))
+
+
+def can_be_static(path: str) -> bool:
+    """Whether a field can be an axis: all cohorts share one task, layout and cube."""
+    group, _, name = path.partition('.')
+    return path == 'train.batch_size' or (group in _STATIC_GROUPS and name != 'name')
 
 
 def check_experiment(experiment: Experiment) -> None:

@@ -105,6 +105,14 @@ class TransformerConfig(ModelConfig):
         """Whether LayerNorms stand before attention, MLP and output projection."""
         return self.norm in ('pre', 'pre_query')
 
+    def score(self, Q_BQHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
+        """Scores [B, H, Q, T] of the last Q positions; a subclass may have its own."""
+        return score_past(Q_BQHK, K_BTHK)
+
+    @property
+    def has_own_score(self) -> bool:
+        return type(self).score is not TransformerConfig.score
+
     def module(self, vocab: int, gamma: float | jax.Array) -> 'Transformer':
         return Transformer(self, vocab, initializers(self, gamma))
 
@@ -303,13 +311,13 @@ class Block(nn.Module):
         Q = split_heads(add_bias(project(query, W_Q), b_Q), c.heads)
         K = split_heads(add_bias(project(source, W_K), b_K), c.heads)
         V = split_heads(add_bias(project(source, W_V), b_V), c.heads)
-        if self.last_only:
+        if self.last_only and not c.has_own_score:  # which may need the keys
             scores, Attn, X_qkv = shortcuts.attend_last(
                 Q, source, W_K, W_V, readable_BTT
             )
             X_qkv = split_heads(add_bias(X_qkv, b_V), c.heads)
             return Q, K, V, scores, Attn, X_qkv
-        return attend(Q, K, V, edit, readable_BTT)
+        return attend(Q, K, V, edit, readable_BTT, c.score)
 
     def _linear(self, name: str, kind: str, d_out: int, x: jax.Array) -> jax.Array:
         W, b = self._weights(name, kind, x.shape[-1], d_out)
@@ -358,43 +366,45 @@ def attend(
     V: jax.Array,
     edit: BlockEdit,
     readable_BTT: jax.Array | None = None,
+    score: Callable[[jax.Array, jax.Array], jax.Array] | None = None,
 ) -> Attended:
     """Causal attention (P1 App A): Q, K, V, scores, Attn and X_qkv as edited."""
     Q, K, V = edit('Q', Q), edit('K', K), edit('V', V)
-    scores = edit('scores', score_past(Q, K))
+    scores = edit('scores', (score or score_past)(Q, K))
     Attn = edit('Attn', attention_weights(scores, readable_BTT))
     return Q, K, V, scores, Attn, edit('X_qkv', mix_values(Attn, V))
 
 
-def score_past(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
-    """Q K^T / sqrt(d_k), [B, H, T, T]."""
-    batch, length, heads, head_dim = Q_BTHK.shape
-    scores = score_keys(_heads_first(Q_BTHK), _heads_first(K_BTHK)) / head_dim**0.5
-    return scores.reshape(batch, heads, length, length)
+def score_past(Q_BQHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
+    """Q K^T / sqrt(d_k), [B, H, Q, T]."""
+    batch, num_scored, heads, head_dim = Q_BQHK.shape
+    scores = score_keys(_heads_first(Q_BQHK), _heads_first(K_BTHK)) / head_dim**0.5
+    return scores.reshape(batch, heads, num_scored, -1)
 
 
 def attention_weights(
-    scores_BHTT: jax.Array, readable_BTT: jax.Array | None = None
+    scores_BHQT: jax.Array, readable_BTT: jax.Array | None = None
 ) -> jax.Array:
-    """softmax(mask(scores)) with a causal mask, [B, H, T, T] (P1 App A).
+    """softmax(mask(scores)) with a causal mask, [B, H, Q, T] (P1 App A).
 
     P1's code masks the token 0 as well, which none of its sequences has.
     """
-    length = scores_BHTT.shape[-1]
+    num_scored, length = scores_BHQT.shape[-2:]
     if readable_BTT is not None:
-        scores_BHTT = jnp.where(readable_BTT[:, None], scores_BHTT, CUT)
-    scores = scores_BHTT.reshape(-1, length, length)
-    is_past = jnp.tril(jnp.ones((length, length), bool))
+        readable_BQT = readable_BTT[:, -num_scored:]
+        scores_BHQT = jnp.where(readable_BQT[:, None], scores_BHQT, CUT)
+    scores = scores_BHQT.reshape(-1, num_scored, length)
+    is_past = jnp.tril(jnp.ones((num_scored, length), bool), length - num_scored)
     Attn = nn.softmax(jnp.where(is_past, scores, CUT))
-    return Attn.reshape(scores_BHTT.shape)
+    return Attn.reshape(scores_BHQT.shape)
 
 
-def mix_values(Attn_BHTT: jax.Array, V_BTHK: jax.Array) -> jax.Array:
-    """Attn V of every head, [B, T, H, K] (P1 App A)."""
-    batch, length, heads, head_dim = V_BTHK.shape
-    Attn = Attn_BHTT.reshape(batch * heads, length, length)
+def mix_values(Attn_BHQT: jax.Array, V_BTHK: jax.Array) -> jax.Array:
+    """Attn V of every head, [B, Q, H, K] (P1 App A)."""
+    batch, heads, num_scored, length = Attn_BHQT.shape
+    Attn = Attn_BHQT.reshape(batch * heads, num_scored, length)
     mixed = mix_rows(Attn, _heads_first(V_BTHK))
-    return mixed.reshape(batch, heads, length, head_dim).swapaxes(1, 2)
+    return mixed.reshape(batch, heads, num_scored, -1).swapaxes(1, 2)
 
 
 def split_heads(x: jax.Array, heads: int) -> jax.Array:

@@ -9,8 +9,7 @@ import functools
 import logging
 import os
 import pathlib
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -23,25 +22,8 @@ from anchorjax.errors import CorruptFileError, StoreError, describe_cause
 from anchorjax.hashing import digest_file
 from anchorjax.training import hosts
 
-# Orbax logs every step it takes; errors reach us as exceptions. Of several writes that
-# fail at once one is raised, and asyncio would print the others with their tracebacks.
-for _name in ('absl', 'asyncio'):
-    logging.getLogger(_name).setLevel(logging.CRITICAL)
-
-_write_unraisable = sys.unraisablehook
-
-
-def _leave_out_closed_loops(error: Any) -> None:
-    """Writes what tensorstore's threads raise, but for those of a save that failed.
-
-    It closed its event loop, which they tell about writes that end later.
-    """
-    if str(error.exc_value) != 'Event loop is closed':
-        _write_unraisable(error)
-
-
-# Once and for all: put back after a save, it would be lost or stay with two at a time.
-sys.unraisablehook = _leave_out_closed_loops
+# Orbax logs every step it takes, and errors, which reach us as exceptions.
+logging.getLogger('absl').addFilter(lambda record: 'orbax' not in record.pathname)
 
 # The digests of the other files of a checkpoint; written last. Orbax restores altered
 # bytes silently, and an error of a library alone does not tell damage.
@@ -63,7 +45,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
         tree = jax.tree.map(np.asarray, tree)
     stored = jax.tree.map(_leave_out_empty, tree)
     row_by_row = jax.tree.map(_store_row_by_row, stored)
-    args = ocp.args.Composite(tree=ocp.args.StandardSave(stored, row_by_row))
+    args = ocp.args.Composite(tree=ocp.args.PyTreeSave(stored, row_by_row))
     path = folder / str(step)
     hosts.run_on_first(functools.partial(_make_place, folder, step))
     # By every process: on a network file system others see a new folder late.
@@ -267,4 +249,27 @@ def _open_manager(folder: pathlib.Path, keep: int | None) -> ocp.CheckpointManag
     options = ocp.CheckpointManagerOptions(
         max_to_keep=keep, enable_async_checkpointing=False
     )
-    return ocp.CheckpointManager(folder, options=options)
+    types = ocp.type_handlers.create_type_handler_registry(
+        (np.ndarray, _LeafByLeaf()),
+        (jax.Array, ocp.type_handlers.get_type_handler(jax.Array)),
+    )
+    handler = ocp.PyTreeCheckpointHandler(type_handler_registry=types)
+    return ocp.CheckpointManager(
+        folder, options=options, item_handlers={'tree': handler}
+    )
+
+
+class _LeafByLeaf(ocp.type_handlers.NumpyHandler):
+    """Writes each array in an event loop of its own, which waits for all that it began.
+
+    One loop for all is closed at the first array that fails, and tensorstore's threads
+    write a traceback for each of the others.
+    """
+
+    async def serialize(
+        self, values: Sequence, infos: Sequence, args: Sequence | None = None
+    ) -> Sequence:
+        begun = []
+        for value, info, arg in zip(values, infos, args or (), strict=True):
+            begun += await super().serialize([value], [info], [arg])
+        return begun

@@ -19,7 +19,7 @@ from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.errors import ConfigError, describe_cause, require
 from anchorjax.experiment import Experiment
-from anchorjax.grid import DATA, random_key
+from anchorjax.grid import DATA, TRACED_AXES, WINDOWS, random_key
 from anchorjax.limits import at_least, at_most, check_value
 from anchorjax.models import Activations, ModelConfig
 from anchorjax.tasks import Batch, EvalSets, Task, TaskConfig
@@ -113,7 +113,7 @@ def _check_names(task: Task) -> None:
     for field in ('eval_set_names', 'mapping_names'):
         require(len(getattr(task, field)) > 0, f'Task.{field}', (), 'at least one')
     eval_sets, mappings = task.eval_set_names, task.mapping_names
-    columns = list_columns(task)
+    columns = [*TRACED_AXES, WINDOWS, *list_columns(task)]
     twice = [name for name in columns if columns.count(name) > 1]
     allowed = f'such that with the mappings {mappings} no two columns are {twice[:1]}'
     require(not twice, 'Task.eval_set_names', eval_sets, allowed)

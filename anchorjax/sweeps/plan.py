@@ -20,16 +20,14 @@ _WIDEST_VALUES = 60  # characters of an axis's values
 def describe_sweep(sweep: Sweep) -> str:
     """The plan of a sweep, for the user; nothing is compiled."""
     experiment = sweep.experiment
-    batches = []
-    for of_cohort in experiment.of_cohorts.values():
-        batches.append(of_cohort.train.batch_size)
+    of_cohorts = experiment.of_cohorts.values()
+    batches = dict.fromkeys(f'{each.train.batch_size:,}' for each in of_cohorts)
     devices = _count(jax.device_count(), f'{jax.default_backend()} device')
     disk, free = map(format_bytes, (sweep.disk_bytes, sweep.free_bytes))
     lines = [
         *_describe_members(experiment, sweep.workdir),
-        f'  {experiment.train.num_steps:,} steps of batch '
-        f'{" or ".join(f"{size:,}" for size in dict.fromkeys(batches))} on {devices} '
-        f'({name_device(jax.devices()[0])})',
+        f'  {experiment.train.num_steps:,} steps of batch {", ".join(batches)} on '
+        f'{devices} ({name_device(jax.devices()[0])})',
         _describe_work(sweep),
         f'  disk: {disk} to write, {free} free',
         *_describe_data(experiment),

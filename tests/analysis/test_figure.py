@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 
 from analysis import figure, papers
 from analysis.drawing import style
@@ -163,13 +164,22 @@ def draw_nothing(result: pd.DataFrame, axes: np.ndarray) -> None:
     axes[0, 1].scatter([np.nan], [0.0])
 
 
+def draw_elsewhere(result: pd.DataFrame, axes: np.ndarray) -> None:
+    """One panel is filled; what pyplot draws is in a figure that nobody sees."""
+    axes[0, 0].plot([0.0], [1.0], 'o')
+    plt.scatter([0.0], [1.0])
+
+
 def test_a_figure_without_data_is_an_error_and_an_empty_panel_says_so():
     layout = style.Layout(1, 2, 2.0, 2.0)
-    with (
-        pytest.raises(UserError, match='nothing to draw'),
-        style.draw_figure(pd.DataFrame(), draw_nothing, layout),
-    ):
-        pass
+    mistakes = {'nothing to draw': draw_nothing, 'not plt.scatter': draw_elsewhere}
+    for reason, draw in mistakes.items():
+        with (
+            pytest.raises(UserError, match=reason),
+            style.draw_figure(pd.DataFrame(), draw, layout),
+        ):
+            pass
+    plt.close('all')
 
     def draw_one(result: pd.DataFrame, axes: np.ndarray) -> None:
         draw_nothing(result, axes)

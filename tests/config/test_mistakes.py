@@ -70,6 +70,13 @@ def test_sizes_cannot_follow_a_width_along_an_axis():
     ('path', 'text', 'line'),
     [
         ('grid.gama', '0.3', "grid.gama: no such field, did you mean 'gamma'?"),
+        ('grid.num_steps', '4', "grid.num_steps: no such field, did you mean 'train."),
+        (
+            'grid.batch_size',
+            '128, 256',
+            'grid.batch_size: no such field, as an axis: '
+            """--config.static_axes="(('train.batch_size', (128, 256,)),)\"""",
+        ),
         ('model.name', 'gpt2', "model.name = 'gpt2': must be 'transformer', as anot"),
         ('grid.gamma', 'nan', "grid.gamma = 'nan': must be values with commas between"),
         ('train.num_steps', 'x', "train.num_steps = 'x': must be a whole number, like"),

@@ -126,18 +126,29 @@ def test_what_cannot_be_written_is_lost_and_nothing_else(open_broken, buffering)
 class Notebook(io.TextIOBase):
     """As the standard output of a notebook: neither a number nor an encoding."""
 
-    def write(self, text):
-        raise OSError(errno.EPIPE, 'gone')
+    def __init__(self, is_gone: bool):
+        self.is_gone, self.text = is_gone, ''
+
+    def write(self, text: str) -> int:
+        if self.is_gone:
+            raise OSError(errno.EPIPE, 'gone')
+        self.text += text
+        return len(text)
 
 
-def test_a_command_runs_in_a_notebook(monkeypatch, capsys):
-    monkeypatch.setattr(sys, 'stdout', Notebook())
+@pytest.mark.parametrize(('is_gone', 'text'), [(False, 'γ\n'), (True, '')])
+def test_a_command_runs_in_a_notebook(monkeypatch, capsys, is_gone, text):
+    """It prints there, and what cannot be printed stops nothing."""
+    monkeypatch.setattr(sys, 'stdout', Notebook(is_gone))
+    ended = []
 
     def command() -> None:
         with cli.lose_output():
-            print('x', flush=True)
+            print('γ', flush=True)
+        ended.append(True)
 
     cli.run_command(command)
+    assert (sys.stdout.text, ended) == (text, [True])
     assert capsys.readouterr().err == ''
 
 

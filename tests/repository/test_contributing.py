@@ -15,6 +15,7 @@ import pytest
 from analysis import claims, figure
 from analysis.first_look import save_figures
 from anchorjax import api, config, models, tasks
+from anchorjax.config import ConfigDict
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.optimizers import learning_rate
@@ -96,33 +97,64 @@ def test_the_model_of_the_example_trains(bag, tmp_path):
     assert W_embed.shape == (201, 32) and 'bag' in models.MODELS
 
 
+def load_small(name: str, folder: pathlib.Path) -> ConfigDict:
+    """The config of an example that has the presets of phase.py, two steps long."""
+    shutil.copy(ROOT / 'configs' / 'phase.py', folder)
+    path = folder / f'{name}.py'
+    path.write_text(FILES[f'configs/{name}.py'])
+    c = config.load(f'{path}:two_layers')
+    c.train.update(batch_size=16, num_steps=2, eval_every=1, snapshot_steps=(0,))
+    c.train.resume_every = 0.0
+    c.optimizer.warmup_steps = 1
+    c.grid.update(gamma=(0.5,), seed=(0,))
+    return c
+
+
 @pytest.mark.slow
 def test_the_initializer_of_the_example_trains(monkeypatch, tmp_path):
     monkeypatch.setitem(models.MODELS, 'uniform', None)  # forgotten afterwards
-    shutil.copy(ROOT / 'configs' / 'phase.py', tmp_path)
-    path = tmp_path / 'uniform.py'
-    path.write_text(FILES['configs/uniform.py'])
-    c = config.load(f'{path}:two_layers')
-    c.train.update(batch_size=16, num_steps=2, eval_every=1, snapshot_steps=(0,))
-    c.optimizer.warmup_steps = 1
-    c.grid.update(gamma=(0.5, 1.0), seed=(0,))
-    run = api.train(config.resolve(c), tmp_path / 'run', mesh=make_mesh(1))
-    W_in = run.params(step=0, gamma=0.5)['block_0']['W_in']
+    experiment = config.resolve(load_small('uniform', tmp_path))
+    run = api.train(experiment, tmp_path / 'run', mesh=make_mesh(1))
+    W_in = run.params(step=0)['block_0']['W_in']
     np.testing.assert_allclose(np.std(W_in), 64**-0.5, rtol=0.02)
     assert np.abs(W_in).max() < 3**0.5 * 64**-0.5
 
 
+def turn(x_BTHK: np.ndarray) -> np.ndarray:
+    """Rotary positions of four tokens as products of complex numbers."""
+    half = x_BTHK.shape[-1] // 2
+    turned = x_BTHK[..., :half] + 1j * x_BTHK[..., half:]
+    turned *= np.exp(1j * np.outer(range(4), 1e4 ** -(np.arange(half) / half)))[:, None]
+    return np.concatenate([turned.real, turned.imag], -1)
+
+
+@pytest.mark.slow
+def test_the_attention_of_the_example_trains_and_resumes(monkeypatch, tmp_path):
+    """A forward pass of the last position gives what one of all positions gives."""
+    monkeypatch.setitem(models.MODELS, 'rotary', None)  # forgotten afterwards
+    experiment = config.resolve(load_small('rotary', tmp_path))
+    stop = iter([False, True, True])
+    with pytest.raises(Preempted):
+        api.train(experiment, tmp_path / 'run', should_stop=lambda: next(stop))
+    run = api.train(experiment, tmp_path / 'run', mesh=make_mesh())
+    network = run.network()
+    tokens = np.array([[99, 4, 3, 38], [20, 1, 2, 70]])
+    cache = network.cache(tokens)
+    Q, K = (turn(cache[f'block_1/{name}'].values) for name in 'QK')
+    scores = np.einsum('bqhk,bthk->bhqt', Q, K) / Q.shape[-1] ** 0.5
+    np.testing.assert_allclose(cache['block_1/scores'], scores, rtol=1e-4, atol=1e-5)
+    module, variables = network.module
+    whole = module.apply(variables, tokens, last_only=False).logits[:, -1:]
+    last = module.apply(variables, tokens).logits
+    np.testing.assert_allclose(last, whole, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.slow
 def test_the_optimizer_and_the_schedule_of_the_example_train_and_resume(tmp_path):
-    shutil.copy(ROOT / 'configs' / 'phase.py', tmp_path)
-    path = tmp_path / 'muon.py'
-    path.write_text(FILES['configs/muon.py'])
-    c = config.load(f'{path}:two_layers')
-    c.train.update(batch_size=16, num_steps=20, eval_every=1, snapshot_steps=(0, 6, 7))
-    c.train.resume_every = 0.0
+    c = load_small('muon', tmp_path)
+    c.train.update(num_steps=20, snapshot_steps=(0, 6, 7))
     c.optimizer.update(warmup_steps=5, floor=0.0, schedule_steps=20)
-    c.grid.update(gamma=(0.5,), learning_rate=(1e-3, 2e-3), weight_decay=(0.0,))
-    c.grid.seed = (0,)
+    c.grid.update(learning_rate=(1e-3, 2e-3), weight_decay=(0.0,))
     experiment = config.resolve(c)
     stop = iter([False] * 9 + [True] * 99)
     with pytest.raises(Preempted):

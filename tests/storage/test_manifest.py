@@ -120,6 +120,14 @@ def test_a_run_of_a_task_from_a_config_file_is_opened_without_it(monkeypatch, tm
     with pytest.raises(StoreError, match=r'own\.py:OwnConfig cannot be imported'):
         read_manifest(tmp_path / 'run')
 
+    (tmp_path / 'link.py').symlink_to('moved.py')
+    for name in ('moved.py', 'link.py'):  # given so when the run is resumed
+        del TASKS['own']
+        config.load(tmp_path / name)
+        line = rf'/own\.py:OwnConfig in this run, .*/{name}:OwnConfig in this process'
+        with pytest.raises(StoreError, match=f'{line}.* by its former name'):
+            read_manifest(tmp_path / 'run')
+
 
 def test_a_file_in_the_folder_of_a_run_is_not_executed(tmp_path):
     opened(tmp_path)

@@ -1,8 +1,10 @@
 """A folder of any name, given in any way, is read again, and is always the same one."""
 
+import os
 import pathlib
 import shutil
 
+import jax
 import numpy as np
 import orbax.checkpoint as ocp
 import pytest
@@ -56,6 +58,22 @@ def place(tmp_path, monkeypatch) -> pathlib.Path:
 )
 def test_a_path_is_absolute_and_plain(place, given, expected):
     assert files.absolute_path(given, 'folder') == place / expected
+
+
+def test_a_user_without_a_name_and_a_home_needs_none(monkeypatch):
+    """As in a container; a folder called ~ here would be found by nobody."""
+    monkeypatch.setattr(os, 'getuid', lambda: 2**31 - 9)
+    for name in ('HOME', 'XDG_CACHE_HOME'):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UserError, match=r'^.~/run.: this user has no home directory'):
+        files.absolute_path('~/run', 'folder')
+    folder = jax.config.jax_compilation_cache_dir
+    try:
+        jax.config.update('jax_compilation_cache_dir', None)
+        cli.use_compilation_cache()
+        assert jax.config.jax_compilation_cache_dir is None
+    finally:
+        jax.config.update('jax_compilation_cache_dir', folder)
 
 
 NO_PATHS = [

@@ -131,6 +131,9 @@ FAULTS = {
     "Task.eval_set_names = ('train',): must be such that": in_task(
         eval_set_names=('train',), mapping_names=('loss',)
     ),
+    "Task.eval_set_names = ('learning',): must be such that": in_task(
+        eval_set_names=('learning',), mapping_names=('rate',)
+    ),
     "Task.trained_mapping = 'other'": in_task(trained_mapping='other'),
     "Task.trained_eval_sets = ('seen_trian',)": in_task(
         trained_eval_sets=('seen_trian',)

@@ -103,12 +103,6 @@ def test_the_work_is_the_steps_of_the_shard(tmp_path):
     assert half.disk_bytes == whole.disk_bytes  # other shards write there, too
 
 
-def test_an_axis_of_batch_sizes_is_in_the_plan(tmp_path):
-    sizes = (('train.batch_size', (4, 8)),)
-    sweep = prepare(experiment(static_axes=sizes), tmp_path)
-    assert ' steps of batch 4 or 8 on ' in describe_sweep(sweep)
-
-
 @pytest.mark.parametrize(('lanes', 'rows'), [(1, 4), (3, 6)])
 def test_a_snapshot_more_is_the_parameters_of_every_row_more(tmp_path, lanes, rows):
     """Of every member, and of the copies that fill the last chunk."""
