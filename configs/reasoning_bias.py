@@ -20,9 +20,9 @@ laptop and matched read data/stories, which launch/data.py makes of TinyStories:
       --tokenizer words --most_words 1500
 
 paper reads data/stories_gpt2 and data/prontoqa_gpt2, both in GPT-2's tokens; the latter
-is made of the texts that launch/data.py prontoqa writes:
+is made of the texts that launch/data.py questions writes:
 
-  python launch/data.py prontoqa --out data/prontoqa --number 5_200
+  python launch/data.py questions --out data/prontoqa --number 5_200
   python launch/data.py text --source data/prontoqa/texts.jsonl \\
       --out data/prontoqa_gpt2 --tokenizer gpt2 --vocabulary gpt2.tiktoken
 

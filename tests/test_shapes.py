@@ -29,11 +29,8 @@ from anchorjax.tasks import (
 from anchorjax.tasks import anchor_permutations as permuted
 from anchorjax.tasks import memory_reasoning as memory
 from anchorjax.tasks import modular_addition as modular
-from anchorjax.tasks.cogs import task as cogs
 from anchorjax.tasks.corpus import task as corpus
 from anchorjax.tasks.corpus import token_files
-from anchorjax.tasks.scan import grammar
-from anchorjax.tasks.scan import task as scan
 from anchorjax.training import losses, optimizers, step
 from anchorjax.training.curves import Record, empty_record, record_shapes
 from anchorjax.training.evaluation import evaluate
@@ -73,7 +70,7 @@ OF_PERMUTED = permuted.Data(ints(3, 4), ints(9))
 MODULAR = modular.ModularAdditionConfig(modulus=5)
 MEMORY = memory.MemoryReasoningConfig(seq_len=T)
 TEXTS = texts.Texts(ints(B, L), NUMBERS, NUMBERS)
-TABLE = texts.Table(np.zeros(40, np.uint8), ints(6), ints(6), ints(6))
+TABLE = texts.Table(np.zeros(40, np.uint8), *[ints(6)] * 4)
 ASKED = Batch(TOKENS, ints(B, Q), floats(B, Q))
 SCORED = Batch(ints(B, L - 1), ints(B, L - 1), floats(B, L - 1))
 OF_TWO = EvalSets(ints(P, B, T), ints(P, 1, B, Q), floats(P, B, Q), ints(P, B))
@@ -83,17 +80,16 @@ LABELS = ints(rows, MEMORY.num_keys)
 OF_TASKS = [
     ((ints(2, 8), floats(2, 8)), index_train_and_rest, 3, 11),
     (TOKENS, single_role, TOKENS),
-    ((NUMBERS, NUMBERS), addition.pair_outside, ADDITION, NUMBERS),
-    ((NUMBERS, NUMBERS), addition.pair_inside, ADDITION, NUMBERS),
-    ((NUMBERS, NUMBERS), addition.training_pair, ADDITION, KEY, NUMBERS),
-    ((NUMBERS, NUMBERS), addition.test_pair, ADDITION, KEY, NUMBERS),
+    (NUMBERS, addition.row_outside, ADDITION, NUMBERS),
+    (NUMBERS, addition.row_inside, ADDITION, NUMBERS),
+    (NUMBERS, ADDITION.train, KEY, NUMBERS),
     (
         TEXTS._replace(tokens_BL=ints(B, ADDITION.seq_len + 1)),
         *(addition.write_digits, ADDITION, NUMBERS, NUMBERS),
     ),
     (
-        {name: (ints(6), ints(6), bools(6)) for name in ('seen_train', 'test')},
-        *(addition.list_asked_pairs, FEW, KEY),
+        {name: (ints(6), bools(6)) for name in ('seen_train', 'test')},
+        *(FEW.draw_asked, KEY),
     ),
     (NUMBERS, addition.find_region, ADDITION, NUMBERS, NUMBERS),
     (OF_PERMUTED, permuted.make_data, PERMUTED, KEY),
@@ -116,9 +112,7 @@ OF_TASKS = [
     (THREE, memory.draw_sequences, MEMORY, KEY, NUMBERS, NUMBERS),
     (TOKENS, memory.roles, MEMORY, TOKENS),
     (Batch(ints(B, 3), ints(B, 1)), modular.ask, MODULAR, NUMBERS),
-    (NUMBERS, cogs.training_row, KEY, NUMBERS),
-    (NUMBERS, scan.training_row, grammar.Lines(ints(30), ints(5), 7), KEY, NUMBERS),
-    (TEXTS, texts.read_table, TABLE, NUMBERS, L, 0),
+    (TEXTS, texts.read_table, TABLE, NUMBERS, L),
     (SCORED, texts.to_training_batch, TEXTS, 'answer'),
     (SCORED, texts.to_scored_batch, TEXTS, True),
     (OF_TWO, texts.join_eval_sets, [ASKED, ASKED], [bools(B)] * 2, [NUMBERS, NUMBERS]),

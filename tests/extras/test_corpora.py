@@ -10,22 +10,20 @@ import types
 import numpy as np
 import pytest
 
-pytest.importorskip('datasets')
+pytest.importorskip('fsspec')
+import fsspec
 
 from anchorjax.errors import TemporaryError, UserError
 from anchorjax.extras.corpora import write
-from anchorjax.extras.corpora.texts import RowFilter, find_local, find_public
+from anchorjax.extras.corpora.texts import RowFilter, find_commit, find_files
 from anchorjax.extras.corpora.tokenizers import (
     count_words,
     load_gpt2,
     make_bytes,
     make_words,
-    read_words,
-    split_words,
 )
 from anchorjax.storage import locks
 from anchorjax.tasks.corpus.token_files import open_corpus, read_document
-from launch.data import CORPORA
 from tests.support.faults import flip
 from tests.support.in_process import run
 
@@ -46,7 +44,7 @@ def source(tmp_path):
 
 
 def write_corpus(source, out, tokenizer=None, **wanted):
-    files = find_local(source) if isinstance(source, pathlib.Path) else source
+    files = find_files(str(source))
     return write.write_corpus(
         files, out, tokenizer or make_bytes(), RowFilter(**wanted)
     )
@@ -139,39 +137,14 @@ def test_two_processes_do_not_write_into_one_folder(source, tmp_path):
 
 
 def test_words():
-    text = "Tom's cat, aged 12, won't sit!"
-    expected = "Tom's|cat|,|aged|12|,|won't|sit|!"
-    assert split_words(text) == expected.split('|')
     words, share = count_words(['b a b', 'c a'], most=2)
     assert (words, share) == (['a', 'b'], 0.8)
     tokenizer = make_words(words)
     assert tokenizer.encode(['a c b']) == [[0, 2, 1]]
     assert tokenizer.description['words'] == ['a', 'b', '<unknown>', '<end>']
     assert (tokenizer.description['vocab'], tokenizer.description['end']) == (4, 3)
-
-
-@pytest.mark.parametrize(
-    'content', [b'\xef\xbb\xbfthe\nend\n', b'the  \r\n\tend \r\n\r\n', b'the\nend']
-)
-def test_a_vocabulary_is_its_words_whatever_is_around_them(tmp_path, content):
-    path = tmp_path / 'words.txt'
-    path.write_bytes(content)
-    assert read_words(path) == ['the', 'end']
-
-
-@pytest.mark.parametrize(
-    ('content', 'line'),
-    [
-        (b'the\nthe \n', 'must have distinct words'),
-        (b'caf\xe9\n', 'byte 3 is 0xe9: must be UTF-8'),
-        (b'\n \n', 'must have distinct words'),
-    ],
-)
-def test_a_wrong_vocabulary_is_one_line(tmp_path, content, line):
-    path = tmp_path / 'words.txt'
-    path.write_bytes(content)
-    with pytest.raises(UserError, match=f'--vocabulary .*words.txt.*{line}'):
-        read_words(path)
+    words, _ = count_words(["Tom's cat, aged 12, won't sit!"], most=99)
+    assert words == [',', '!', '12', "Tom's", 'aged', 'cat', 'sit', "won't"]
 
 
 @pytest.mark.skipif(not RANKS.is_file(), reason='ANCHORJAX_GPT2_RANKS is not set')
@@ -184,57 +157,41 @@ def test_gpt2s_own_ids():
 
 
 class Hub:
-    """Stands for the package huggingface_hub, with a repository of some files."""
-
-    newest = 'first'
+    """Stands for the package huggingface_hub."""
 
     def HfApi(self):
         return self
 
-    def dataset_info(self, repository, revision):
+    def dataset_info(self, repository):
         if repository == 'away':
             raise ConnectionError('no route\nand more')
-        return types.SimpleNamespace(sha=revision or self.newest)
-
-    def list_repo_tree(self, repository, recursive, repo_type, revision):
-        yield types.SimpleNamespace(path='data')  # a folder has no size
-        for path in ('data/b.txt', 'data/a.jsonl.zst', 'README.md'):
-            yield types.SimpleNamespace(path=path, size=7)
+        return types.SimpleNamespace(sha='first')
 
 
-def test_public_files_are_those_of_one_commit(monkeypatch, source, tmp_path):
-    hub = Hub()
-    monkeypatch.setitem(sys.modules, 'huggingface_hub', hub)
-    files = find_public('a/b', 'data/*')
-    folder = 'hf://datasets/a/b@first/data'
-    assert files.paths == [f'{folder}/a.jsonl.zst', f'{folder}/b.txt']
-    assert files.sizes == {'data/a.jsonl.zst': 7, 'data/b.txt': 7}
-    with pytest.raises(UserError, match=r'--pattern \*\.csv: a/b has no such files'):
-        find_public('a/b', '*.csv')
+def test_public_files_are_read_at_their_address(monkeypatch, source, tmp_path):
+    """The memory of fsspec stands for the hub, which is another of its addresses."""
+    monkeypatch.setitem(sys.modules, 'huggingface_hub', Hub())
+    assert find_commit('a/b') == 'first'
     with pytest.raises(TemporaryError, match=r'no route.*; a local copy can be'):
-        find_public('away', '*')
-    # The hub moves on; a corpus stays with its commit.
-    local = files._replace(paths=find_local(source).paths)
-    out = tmp_path / 'out'
-    assert write.read_revision(out) == ''
-    write_corpus(local, out)
-    hub.newest = 'second'
-    assert find_public('a/b', 'data/*', write.read_revision(out)) == files
-    newest = find_public('a/b', 'data/*')
+        find_commit('away')
+    for path in source.iterdir():
+        fsspec.filesystem('memory').pipe(f'/data/{path.name}', path.read_bytes())
+    files = find_files('memory://data')
+    assert files.paths == ['memory:///data/a.jsonl', 'memory:///data/b.txt']
+    local = find_files(str(source))
+    assert files.sizes == local.sizes and (files.times, files.revision) == ({}, '')
+    written = write_corpus('memory://data', tmp_path / 'out')
+    write_corpus(source, tmp_path / 'local')
+    for name in ('tokens.bin', 'documents.bin'):
+        here, there = tmp_path / 'local' / name, tmp_path / 'out' / name
+        assert here.read_bytes() == there.read_bytes()
+    assert written['documents'] == 5
+    newest = files._replace(revision='second')
     with pytest.raises(UserError, match='another revision'):
-        write_corpus(newest, out)
-
-
-def test_public_stories_are_those_to_train_on(monkeypatch):
-    class Stories(Hub):
-        def list_repo_tree(self, *_, **__):
-            for name in ('train-00000-of-00004-2d5a', 'validation-00000-of-00001-869c'):
-                yield types.SimpleNamespace(path=f'data/{name}.parquet', size=7)
-
-    monkeypatch.setitem(sys.modules, 'huggingface_hub', Stories())
-    corpus = CORPORA['tinystories']
-    files = find_public(corpus.repository, corpus.pattern)
-    assert list(files.sizes) == ['data/train-00000-of-00004-2d5a.parquet']
+        write.write_corpus(newest, tmp_path / 'out', make_bytes(), RowFilter())
+    fsspec.filesystem('memory').pipe('/data/c.jsonl', b'{')
+    with pytest.raises(TemporaryError, match='cannot be read after row 0'):
+        write_corpus('memory://data/c.jsonl', tmp_path / 'cut')
 
 
 def test_the_command_line(source, tmp_path, monkeypatch, capsys):
@@ -251,22 +208,17 @@ def test_the_command_line(source, tmp_path, monkeypatch, capsys):
         assert f', {state}\n' in done.out
     done = say(*words[:4], tmp_path / 'words', '--tokenizer', 'words')
     assert '7 words are 100.0% of all' in done.out, done.out
-    (tmp_path / 'few.txt').write_text('the\nof\n')
-    own = ('--tokenizer', 'words', '--vocabulary', tmp_path / 'few.txt')
-    done = say(*words[:4], tmp_path / 'few', *own)
-    assert '71.4% of the words are beyond the vocabulary' in done.out, done.out
     corpus = open_corpus(str(tmp_path / 'words'))
     assert corpus.words[-2:] == ('<unknown>', '<end>')
     for bad, line in (
-        ((*words[:1], *words[3:]), 'give --source PATH, or --source public'),
-        ((*words[:2], 'public', *words[3:]), 'text: give --source PATH'),
+        ((*words[:1], *words[3:]), 'required: --source'),
+        ((*words[:2], 'public', *words[3:]), "'public': must be a path"),
         (('text', '--out', out, '--source', source), 'needs --vocabulary'),
-        ((*words, '--sets', 'RedPajamaC4'), 'must be of slimpajama'),
-        ((*words, '--hops', '2'), '--hops: has no effect on text'),
-        ((*words, '--vocabulary', source), '--vocabulary: bytes have none'),
+        ((*words, '--sets', 'RedPajamaC4'), 'unrecognized arguments: --sets'),
+        (('slimpajama', *words[1:], '--sets', 'C5'), "invalid choice: 'C5'"),
+        ((*words, '--vocabulary', source / 'b.txt'), '--vocabulary: bytes need none'),
         ((*words, '--pattern', '*.gz'), 'no file that matches --pattern *.gz and ends'),
         ((*words[:6], 'words', '--most_words', 0), '--most_words = 0: must be at lea'),
-        (('slimpajama', '--source', 'public', '--out', out), 'needs --vocabulary'),
     ):
         done = say(*bad)
         assert (done.code, done.errors.count('\n')) == (2, 1), (bad, done.errors)

@@ -115,7 +115,7 @@ def test_questions_of_ours(tmp_path, monkeypatch, capsys):
     def say(*words):
         return run('data.py', [str(word) for word in words], monkeypatch, capsys)
 
-    words = ('prontoqa', '--out', tmp_path, '--hops', 2, '--number')
+    words = ('questions', '--out', tmp_path, '--hops', 2, '--number')
     for _ in range(2):
         done = say(*words, 30)
         assert done.code == 0 and '30 questions' in done.out, done.errors
@@ -130,10 +130,7 @@ def test_questions_of_ours(tmp_path, monkeypatch, capsys):
         ((*words, 20), 'another file is there; give another --out'),
         ((*words, 1), '--number = 1: must be at least 2'),
         ((*words[:4], 9), 'hops = 9: must be'),
-        (('cogs', '--out', tmp_path), 'the task makes its own data; give --source'),
-        (('imagenet', '--out', tmp_path), 'invalid choice'),
-        ((*words[:-1], '--source', 'public'), '--hops: has no effect on prontoqa'),
-        ((*words, 30, '--field', 'story'), '--field: has no effect on prontoqa'),
+        (('imagenet', '--out', tmp_path), "'imagenet': must be one of ('scan', "),
     ):
         done = say(*bad)
         assert (done.code, done.errors.count('\n')) == (2, 1), (bad, done.errors)

@@ -2,12 +2,14 @@
 
 import json
 import re
+import sys
+import types
 
 import pandas as pd
 import pytest
 
 from anchorjax.errors import ConfigError
-from anchorjax.extras.prompts import draw_prompts, read_replies, score_replies
+from anchorjax.extras.prompts import draw_prompts, read_replies
 from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support.cases import TABLE
 from tests.support.in_process import run
@@ -20,7 +22,7 @@ EQUATION = re.compile(r'^\((\d+), (\d+), (\d+)\) = (-?\d+)$', re.M)
 
 
 def draw(number=20, shots=3):
-    return list(draw_prompts(AnchorsConfig(), (0,), number, shots))
+    return list(draw_prompts(AnchorsConfig(), number, shots))
 
 
 @pytest.fixture(scope='module')
@@ -105,16 +107,16 @@ def test_replies_are_kept_and_nothing_is_asked_twice(say, tmp_path):
     with serve() as stub:
         stub.accidents = [''] * 3 + ['400']
         assert ask(say, stub, tmp_path).code == 2 and len(stub.bodies) == 4
-        assert '12 replies' in ask(say, stub, tmp_path).out
-        assert '12 replies' in ask(say, stub, tmp_path).out
-        assert len(stub.bodies) == 13
+        assert '6 replies' in ask(say, stub, tmp_path).out
+        assert '6 replies' in ask(say, stub, tmp_path).out
+        assert len(stub.bodies) == 7
         assert stub.bodies[0]['temperature'] == 0
         assert stub.headers[0]['authorization'] == f'Bearer {KEY}'
         done = ask(say, stub, tmp_path, '--fields', '{}')
         assert (done.code, done.errors.count('\n')) == (2, 1)
         assert 'was asked otherwise; give another --out' in done.errors
     path = tmp_path / 'm.jsonl'
-    assert len(read_replies(path)) == 12 and KEY not in path.read_text()
+    assert len(read_replies(path)) == 6 and KEY not in path.read_text()
 
 
 @pytest.mark.parametrize(
@@ -133,34 +135,70 @@ def test_what_may_pass_is_asked_again_and_a_refusal_is_one_line(
         assert done.errors.splitlines()[-1].startswith('error: http://127.0.0.1')
 
 
-def test_replies_are_scored_beside_members(say, prompts, finished, tmp_path):
-    for name in ('composed', 'symmetric', 'wrong', 'prose'):
+def test_replies_are_scored_beside_chance_and_networks(
+    say, prompts, finished, tmp_path
+):
+    for name in ('composed', 'symmetric', 'key', 'wrong', 'prose'):
         rows = []
         for prompt in prompts:
-            known = prompt.answers | {'wrong': 1000, 'prose': 'It follows some rule.'}
-            rows.append(json.dumps(prompt._asdict() | {'reply': str(known[name])}))
+            known = {'key': prompt.asked[2], 'wrong': 1000, 'prose': 'By some rule.'}
+            reply = str((prompt.answers | known)[name])
+            rows.append(json.dumps(prompt._asdict() | {'reply': reply}))
         (tmp_path / f'{name}.jsonl').write_text('\n'.join(rows) + '\n')
-    words = ['score', '--out', tmp_path, '--run', finished.folder.workdir]
-    done = say(*words)
+    done = say('score', '--out', tmp_path, '--run', finished.folder.workdir)
     assert done.code == 0, done.errors
-    bars = pd.read_csv(tmp_path / 'replies.csv').set_index('model')
-    assert (tmp_path / 'replies.png').exists()
-    assert bars.loc['composed', 'composed'] == bars.loc['symmetric', 'symmetric'] == 1
-    assert bars.loc['wrong', 'neither'] == bars.loc['prose', 'unparsable'] == 1
+    shares = pd.read_csv(tmp_path / 'shares.csv', index_col=[0, 1, 2])
+    own = shares.xs('replies', level='of').xs('unseen', level='eval_set')
+    expected = {'composed': 'composed', 'symmetric': 'symmetric', 'key': 'copies'}
+    for name, column in (
+        expected | {'wrong': 'neither', 'prose': 'unparsable'}
+    ).items():
+        assert own.loc[name, column] == 1
+    # Of 20 prompts some have the same key item: chance is their share of all others.
+    keys = [prompt.asked[2] for prompt in prompts if prompt.eval_set == 'unseen']
+    same = sum(keys.count(key) - 1 for key in keys) / (len(keys) * (len(keys) - 1))
+    chance = shares.loc['key', 'chance', 'unseen']
+    assert chance.copies == pytest.approx(same, abs=1e-4)
     converged = finished.members[finished.members.converged]
     for gamma, group in converged.groupby('gamma'):
-        ours = bars.loc[f'γ {gamma:g}']
-        assert ours.composed == pytest.approx(group.unseen_composed.mean())
-        assert ours.number == len(group)
-    assert len(bars) == 4 + converged.gamma.nunique()
+        ours = shares.loc[f'γ {gamma:g}', f'{len(group)} networks', 'unseen']
+        assert ours.composed == pytest.approx(group.unseen_composed.mean(), abs=1e-4)
 
 
-def test_one_answer_of_two_names_counts_once():
-    prompts = draw_prompts(AnchorsConfig(noninferential=()), (0,), 1, 1)
-    (prompt,) = (prompt for prompt in prompts if prompt.eval_set == 'unseen')
-    row = prompt._asdict() | {'reply': str(prompt.answers['composed'])}
-    table = score_replies([row])
-    assert table[['composed', 'symmetric']].values.tolist() == [[True, False]]
+class Tokens(dict):
+    """A tokenizer and a model of transformers in one, which says where it was read."""
+
+    @classmethod
+    def from_pretrained(cls, source, **options):
+        if source == 'no such model':
+            raise OSError('is not a local folder\nand more')
+        return cls(source=source, **options)
+
+
+def test_a_model_of_this_machine_continues_the_chat(say, tmp_path, monkeypatch):
+    """The names of transformers that are used, without its minutes of imports."""
+
+    def pipeline(task, model, tokenizer):
+        assert task == 'text-generation' and model['source'] == 'lab/m'
+
+        def write(said, do_sample, max_new_tokens):
+            assert not do_sample and max_new_tokens == 24
+            reply = {'role': 'assistant', 'content': str(len(said[0]['content']))}
+            return [{'generated_text': [*said, reply]}]
+
+        return write
+
+    names = {'AutoTokenizer': Tokens, 'AutoModelForCausalLM': Tokens}
+    stand_in = types.SimpleNamespace(**names, pipeline=pipeline)
+    monkeypatch.setitem(sys.modules, 'transformers', stand_in)
+    words = ['ask', '--number', 1, '--out', tmp_path, '--model']
+    done = say(*words, 'lab/m')
+    assert done.code == 0 and '3 replies' in done.out, done.errors
+    for row in read_replies(tmp_path / 'm.jsonl'):
+        assert row['reply'] == str(len(row['prompt']))
+        assert row['settings']['fields'] == {'max_new_tokens': 24}
+    done = say(*words, 'no such model')
+    assert (done.code, done.errors.count('\n')) == (2, 1), done.errors
 
 
 @pytest.mark.parametrize(
@@ -169,7 +207,6 @@ def test_one_answer_of_two_names_counts_once():
         (('--config', 'configs/scan.py', '--model', 'm'), 'task.name'),
         (('--config', TINY_FILE, '--model', '..'), "'..': must be"),
         (('--config', TINY_FILE, '--model', 'm', '--fields', '{'), '--fields'),
-        (('--config', TINY_FILE), '--model'),
     ],
 )
 def test_bad_input_is_one_line(say, tmp_path, words, line):

@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-pytest.importorskip('datasets')
+pytest.importorskip('fsspec')
 import pyarrow
 import pyarrow.parquet
 import zstandard
 
 from anchorjax.errors import UserError
-from anchorjax.extras.corpora.texts import SEPARATOR, RowFilter, find_local, read_texts
+from anchorjax.extras.corpora.texts import SEPARATOR, RowFilter, find_files, read_texts
 
 TEXTS = ['The first\nstory.', 'A second: naïve ☃\u2028.', 'x' * 70 + ' y', 'last']
 SETS = ['RedPajamaGithub', 'RedPajamaC4', 'RedPajamaGithub', 'RedPajamaWikipedia']
@@ -86,15 +86,11 @@ def test_a_mark_of_utf_8_is_no_letter(tmp_path, packing):
 
 @pytest.mark.parametrize('packing', PACKINGS)
 @pytest.mark.parametrize('kind', ['.txt', '.jsonl'])
-@pytest.mark.parametrize(
-    ('encoding', 'byte'), [('latin-1', 11), ('utf-16', 0), ('utf-16-le', 1)]
-)
-def test_another_encoding_is_refused_with_its_first_byte(
-    tmp_path, kind, encoding, byte, packing
-):
+@pytest.mark.parametrize('encoding', ['latin-1', 'utf-16', 'utf-16-le'])
+def test_another_encoding_is_refused(tmp_path, kind, encoding, packing):
     path = tmp_path / f'a{kind}{packing}'
     path.write_bytes(PACKINGS[packing]('"plain"\n"naïve é"\n'.encode(encoding)))
-    with pytest.raises(UserError, match=rf'a{kind}.*byte {byte} is 0x') as error:
+    with pytest.raises(UserError, match=rf'a{kind}{packing}: cannot be read') as error:
         read(path)
     assert '\n' not in str(error.value)
 
@@ -111,40 +107,35 @@ PACKED = {kind: pack(CONTENTS['.jsonl']) for kind, pack in PACKINGS.items()}
 
 
 @pytest.mark.parametrize(
-    ('name', 'content', 'line'),
+    ('name', 'content', 'row'),
     [
-        ('cut.jsonl', PACKED[''][:-9], r'cut\.jsonl, line 4 is not JSON'),
-        ('cut.jsonl.zst', PACKED['.zst'][:-9], r'line \d is not JSON'),
-        ('cut.jsonl.gz', PACKED['.gz'][:-9], 'cannot be read'),
-        ('deep.jsonl', b'{"text": "a"}\n' + b'[' * 99_999, 'line 2 is not JSON'),
-        ('foreign.parquet', b'PAR1 and nothing else', 'cannot be read'),
+        ('cut.jsonl', PACKED[''][:-9], 3),
+        ('cut.jsonl.zst', PACKED['.zst'][:-9], r'\d'),
+        ('cut.jsonl.gz', PACKED['.gz'][:-9], r'\d'),
+        ('deep.jsonl', b'{"text": "a"}\n' + b'[' * 99_999, 1),
+        ('foreign.parquet', b'PAR1 and nothing else', 0),
     ],
 )
-def test_a_damaged_file_is_refused_with_its_place(tmp_path, name, content, line):
+def test_a_damaged_file_is_refused_with_its_place(tmp_path, name, content, row):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(UserError, match=line) as error:
+    with pytest.raises(UserError, match=f'cannot be read after row {row} ') as error:
         read(path)
     assert str(path) in str(error.value) and '\n' not in str(error.value)
 
 
 def test_the_files_of_a_folder_are_in_order(tmp_path):
-    for name in ('b.txt', 'a.jsonl.gz', 'sub/c.txt.zst', 'notes.md', 'd.csv'):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    def find(path='', pattern=''):
+        return list(find_files(str(tmp_path / path), pattern).sizes)
+
+    left_out = ('notes.md', 'd.csv', '.b.txt', 'sub/.git/c.txt', 'b.txt.gz')
+    for name in (*left_out, 'b.txt', 'a.jsonl.gz', 'sub/c.txt.zst', 'e[1]?.txt'):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text('x')
-    assert list(find_local(tmp_path).sizes) == ['a.jsonl.gz', 'b.txt', 'sub/c.txt.zst']
-    assert list(find_local(tmp_path, '*/*.zst').sizes) == ['sub/c.txt.zst']
-    left_out = ('.b.txt', '.ipynb_checkpoints/b.txt', 'sub/.git/c.txt', 'b.txt.gz')
-    for name in (*left_out, 'b.txt.zst', 'sub/c.txt.gz'):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text('x')
-    (tmp_path / 'z.txt').symlink_to(tmp_path / 'b.txt')
-    names = ['a.jsonl.gz', 'b.txt', 'sub/c.txt.gz']
-    assert list(find_local(tmp_path).sizes) == names
-    assert list(find_local(tmp_path / '.b.txt').sizes) == ['.b.txt']  # as it is asked
-    for path in (tmp_path / 'nothing', tmp_path / 'd.csv'):
+    assert find() == ['a.jsonl.gz', 'b.txt', 'e[1]?.txt', 'sub/c.txt.zst']
+    assert find(pattern='*/*.zst') == ['sub/c.txt.zst']
+    assert find('.b.txt') == ['.b.txt']  # as it is asked
+    assert find('e[1]?.txt') == ['e[1]?.txt']
+    for path in ('nothing', 'd.csv'):
         with pytest.raises(UserError, match='no file that ends in one of'):
-            find_local(path)
-    (tmp_path / 'a::b.txt').write_text('x')
-    with pytest.raises(UserError, match=r"a::b\.txt: must have no '::'"):
-        find_local(tmp_path)
+            find(path)

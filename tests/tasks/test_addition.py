@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax import config
-from anchorjax.tasks import addition
+from anchorjax.tasks import addition, texts
 from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.training import evaluation
 from anchorjax.training.curves import DEVIATION_LIMIT
@@ -23,7 +23,7 @@ OFFICIAL = 'addition/case_or_rule_1hole_50_50_len10_test.json'
 
 
 write_digits = jax.jit(addition.write_digits, static_argnums=0)
-to_training_batch = jax.jit(addition.texts.to_training_batch, static_argnums=1)
+to_training_batch = jax.jit(texts.to_training_batch, static_argnums=1)
 
 
 def spell(tokens_T: np.ndarray) -> str:
@@ -53,7 +53,7 @@ def test_texts_by_hand(a, b, text, asked):
     assert spell(batch.targets_BQ[0]) == text[1:]
     weights = [character != ' ' for character in asked]
     np.testing.assert_array_equal(batch.weights_BQ[0], weights)
-    scored = addition.texts.to_scored_batch(written, score_end=False)
+    scored = texts.to_scored_batch(written, score_end=False)
     without_end = [character not in ' .' for character in asked]
     np.testing.assert_array_equal(scored.weights_BQ[0], without_end)
 
@@ -82,15 +82,6 @@ def test_every_pair_outside_the_square_is_trained_once():
     assert not both_B.any()
     assert a_B.max() == b_B.max() == 999 and a_B.min() == b_B.min() == 0
     np.testing.assert_array_equal(batch.targets_BQ[:, 0], a_B + b_B)
-
-
-def test_digits_and_numbers_ask_the_same_pairs_in_the_same_order():
-    digits = draw_batch(AdditionConfig(), 500)
-    numbers = draw_batch(AdditionConfig(encoding='numbers'), 500)
-    for i in range(500):
-        text = spell(digits.tokens_BT[i]) + spell(digits.targets_BQ[i, -1:])
-        a, b = numbers.tokens_BT[i]
-        assert text.rstrip('.') == f'{a}+{b}={numbers.targets_BQ[i, 0]}'
 
 
 def test_padding_is_no_answer_of_the_histogram(monkeypatch):
@@ -156,14 +147,12 @@ def test_pairs_inside_and_outside_of_any_square_are_all_pairs(data):
         return
     config = AdditionConfig(largest=largest, square=(low, high))
     number_N = jnp.arange(26**2)  # as many as there are at most: nothing new compiles
-    outside_N2 = np.transpose(addition.pair_outside(config, number_N))
-    inside_N2 = np.transpose(addition.pair_inside(config, number_N))
-    outside = list(map(tuple, outside_N2[: config.num_outside].tolist()))
-    inside = list(map(tuple, inside_N2[: config.num_inside].tolist()))
-    assert outside == sorted(set(outside)) and inside == sorted(set(inside))
-    assert all(is_inside(pair, (low, high)) for pair in inside)
-    assert not any(is_inside(pair, (low, high)) for pair in outside)
-    assert len(outside) + len(inside) == (largest + 1) ** 2
+    outside = addition.row_outside(config, number_N)[: config.num_outside].tolist()
+    inside = addition.row_inside(config, number_N)[: config.num_inside].tolist()
+    rows = range((largest + 1) ** 2)
+    is_in = [is_inside(divmod(row, largest + 1), (low, high)) for row in rows]
+    assert inside == [row for row in rows if is_in[row]]
+    assert outside == [row for row in rows if not is_in[row]]
 
 
 def test_the_format_is_that_of_the_case_based_test():

@@ -15,7 +15,6 @@ from anchorjax.tasks.prontoqa import task as prontoqa
 from anchorjax.tasks.prontoqa.sentences import Question, Statement, parse
 from anchorjax.tasks.prontoqa.words import TRUE, list_concepts
 from tests.support.official_data import find_official
-from tests.tasks.draws import draw_batch, draw_eval_sets
 
 OFFICIAL = 'prontoqa/logic_llm_prontoqa_dev.json.gz'
 SETTINGS = [
@@ -223,48 +222,6 @@ def test_texts_by_hand(chain_of_thought):
     )
     expected = f'{proof if chain_of_thought else ""}False'
     assert ' '.join(words[token] for token in answer) == expected
-
-
-def list_asked(targets_BQ: np.ndarray, weights_BQ: np.ndarray) -> list[str]:
-    """The words of every sequence that count."""
-    words = np.array(prontoqa.list_tokens())
-    rows = zip(targets_BQ, weights_BQ > 0, strict=True)
-    return [' '.join(words[targets_Q[is_asked_Q]]) for targets_Q, is_asked_Q in rows]
-
-
-SMALL = {'hops': 2, 'num_examples': 40, 'eval_examples': 50}
-
-
-@pytest.mark.parametrize('chain_of_thought', [True, False])
-def test_eval_sets_ask_what_they_say(chain_of_thought):
-    config = ProntoqaConfig(**SMALL, chain_of_thought=chain_of_thought)
-    task = config.make()
-    questions = prontoqa.list_questions(config)
-    assert len(set(questions)) == 90
-    judgements = np.where([question.answer for question in questions], 'True', 'False')
-    eval_sets = draw_eval_sets(config)
-    trained, heldout, *proofs = map(
-        list_asked, eval_sets.targets_PRBQ[:, 0], eval_sets.weights_PBQ
-    )
-    assert set(trained[:40]) == {'True', 'False'} and trained[40:] == [''] * 10
-    assert heldout == judgements[:50].tolist()
-    names = np.array(task.group_names)[eval_sets.groups_PB[1]]
-    assert np.char.capitalize(names).tolist() == heldout
-    expected = ['seen_train', 'seen_heldout']
-    if chain_of_thought:
-        expected.append('seen_heldout_proof')
-        for text, question in zip(proofs[0], questions, strict=False):
-            proof = prontoqa.encode(prontoqa.write_answer(question, True))
-            words = [prontoqa.list_tokens()[token] for token in proof]
-            assert text == ' '.join([*words, 'END'])
-    assert list(task.eval_set_names) == expected
-
-
-def test_training_asks_for_whole_texts():
-    batch = draw_batch(ProntoqaConfig(**SMALL))
-    assert len(set(map(tuple, batch.tokens_BT.tolist()))) == 40
-    for text in list_asked(batch.targets_BQ, batch.weights_BQ):  # after the first 'Q'
-        assert text.startswith(': ') and text.endswith(('True END', 'False END'))
 
 
 def test_a_larger_pool_begins_with_the_smaller_one():

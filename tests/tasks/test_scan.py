@@ -6,15 +6,12 @@ from typing import get_args
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 
 from anchorjax.tasks.scan import ScanConfig
 from anchorjax.tasks.scan import grammar as scan_grammar
-from anchorjax.tasks.scan import task as scan
 from anchorjax.tasks.text_files import parse_lines
 from tests.support.official_data import find_official
-from tests.tasks.draws import draw_eval_sets
 
 COMMANDS = scan_grammar.list_commands()
 SIZES = {  # training lines, tested lines (DATASETS 2)
@@ -45,26 +42,6 @@ def read_official(name: str) -> list[str]:
 
 def format_line(command: str) -> str:
     return f'IN: {command} OUT: {" ".join(scan_grammar.interpret(command))}'
-
-
-def spell(tokens_T: np.ndarray) -> str:
-    """The text up to its first END."""
-    words = [scan.TOKENS[token] for token in tokens_T]
-    return ' '.join(words).partition(' END')[0]
-
-
-def list_trained(config: ScanConfig) -> list[str]:
-    """The commands of all training lines, in order."""
-    task = config.make()
-
-    @jax.jit
-    def draw(key: jax.Array) -> jax.Array:
-        data = task.make_data(key)
-        lines = scan_grammar.list_lines(config.split)
-        return scan.training_row(lines, data, jnp.arange(task.num_train))
-
-    rows = np.asarray(draw(jax.random.key(0)))
-    return [COMMANDS[row] for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -151,48 +128,23 @@ def test_where_a_split_puts_a_command(split, command, place):
 @pytest.mark.parametrize('number', [1, 500])
 def test_a_tenth_of_a_training_set_of_any_size_is_the_primitive(number):
     config = ScanConfig(num_examples=number)
-    trained = list_trained(config)
-    counts = collections.Counter(trained)
+    rows = jax.jit(config.train)(jax.random.key(0), jnp.arange(number))
+    counts = collections.Counter(COMMANDS[row] for row in rows.tolist())
     assert counts.pop('turn left') == math.ceil(number / 10)
     assert set(counts.values()) <= {1}
 
 
-def test_every_text_fits_and_means_its_actions():
-    rows = jnp.arange(len(COMMANDS))
-    read_table = jax.jit(scan.texts.read_table, static_argnums=(2, 3))
-    read = read_table(scan.make_table(), rows, 60, scan.END)
-    for command, tokens_L in zip(COMMANDS, np.asarray(read.tokens_BL), strict=True):
-        expected = format_line(command)
-        assert spell(tokens_L) == expected.replace(':', '')
-        assert tokens_L[-1] == scan.END
-    batch = jax.jit(scan.texts.to_training_batch, static_argnums=1)(read, 'answer')
-    sizes = [len(scan_grammar.interpret(command)) for command in COMMANDS]
-    num_asked_B = (batch.weights_BQ > 0).sum(-1)
-    np.testing.assert_array_equal(num_asked_B, np.array(sizes) + 1)  # and END
-    last_B = num_asked_B + (batch.weights_BQ > 0).argmax(-1) - 1
-    assert (batch.targets_BQ[np.arange(len(rows)), last_B] == scan.END).all()
-
-
-def test_eval_sets_ask_what_they_say():
+def test_the_rows_of_eval_sets_are_those_of_the_split():
     config = ScanConfig(num_examples=2_000, eval_examples=3_000)
-    task = config.make()
-    eval_sets = draw_eval_sets(config)
-    commands = []
-    for tokens_BT, weights_BQ in zip(
-        eval_sets.tokens_PBT, eval_sets.weights_PBQ, strict=True
-    ):
-        texts = map(spell, tokens_BT[weights_BQ.any(-1)])
-        commands.append([text[3:].partition(' OUT')[0] for text in texts])
-    seen, heldout, tested = commands
-    assert [len(of_eval_set) for of_eval_set in commands] == [2_000, 3_000, 1_208]
-    assert seen == list_trained(config)
-    with_turn_left = {command for command in COMMANDS if 'turn left' in command}
-    assert not set(heldout) & with_turn_left
-    assert set(tested) == with_turn_left - {'turn left'}
-    for command, group in zip(tested, eval_sets.groups_PB[2], strict=False):
-        _, _, first, last = f'_{task.group_names[group]}'.split('_')
-        number = len(scan_grammar.interpret(command))
-        assert int(first) <= number <= int(last)
+    key = jax.random.key(0)
+    trained = set(jax.jit(config.train)(key, jnp.arange(2_000)).tolist())
+    asked = jax.jit(config.draw_asked)(key)
+    rows = {name: set(of[0][of[1]].tolist()) for name, of in asked.items()}
+    lines = scan_grammar.list_lines(config.split)
+    assert rows['seen_train'] == trained
+    assert rows['seen_heldout'] < {*lines.trained.tolist()} - trained
+    assert rows['test'] == {*lines.tested.tolist()}
+    assert config.make_table().length_N.max() == config.seq_len + 1
 
 
 @pytest.mark.parametrize('split', ['addprim_jump', 'addprim_turn_left'])

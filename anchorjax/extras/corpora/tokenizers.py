@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorjax.errors import UserError, import_extra
-from anchorjax.tasks.text_files import read_text
+from anchorjax.errors import UserError, describe_cause, import_extra
 
 # DATASETS 8: the file of ranks that tiktoken itself expects.
 _GPT2_SHA256 = '306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930'
@@ -37,11 +36,9 @@ def load_gpt2(path: pathlib.Path) -> Tokenizer:
     load = import_extra('tiktoken.load', 'data').load_tiktoken_bpe
     try:
         ranks = load(str(path), _GPT2_SHA256)
-    except OSError as e:
-        raise UserError(f'--vocabulary {path}: {e.strerror}') from None
-    except ValueError:
+    except (OSError, ValueError) as e:
         raise UserError(
-            f"--vocabulary {path}: not GPT-2's ranks, of sha256 {_GPT2_SHA256} "
+            f"--vocabulary {path}: {describe_cause(e)}: must be GPT-2's ranks "
             '(gpt2.tiktoken of the package mlx-whisper)'
         ) from None
     vocab = _GPT2_END + 1
@@ -72,38 +69,20 @@ def make_words(words: Sequence[str]) -> Tokenizer:
     unknown = len(words)
 
     def encode(texts: list[str]) -> list[list[int]]:
-        encoded = []
-        for text in texts:
-            encoded.append([token_of.get(word, unknown) for word in split_words(text)])
-        return encoded
+        read = map(_WORD.findall, texts)
+        return [[token_of.get(word, unknown) for word in words] for words in read]
 
     listed = [*words, '<unknown>', '<end>']
     description = {'kind': 'words', 'vocab': len(listed), 'end': unknown + 1}
     return Tokenizer(description | {'words': listed}, encode)
 
 
-def split_words(text: str) -> list[str]:
-    return _WORD.findall(text)
-
-
 def count_words(texts: Iterable[str], most: int) -> tuple[list[str], float]:
     """(the most frequent words, equal ones in their order; their share of all)."""
     counts: collections.Counter[str] = collections.Counter()
     for text in texts:
-        counts.update(split_words(text))
+        counts.update(_WORD.findall(text))
     ranked = sorted(sorted(counts), key=counts.__getitem__, reverse=True)
     kept = ranked[:most]
     share = sum(counts[word] for word in kept) / max(1, counts.total())
     return kept, share
-
-
-def read_words(path: pathlib.Path) -> list[str]:
-    """A vocabulary, a word a line; UserError if missing, empty or with one twice."""
-    try:
-        lines = read_text(path).split('\n')
-    except UserError as e:
-        raise UserError(f'--vocabulary {e}') from None
-    words = [line.strip() for line in lines if line.strip()]
-    if not words or len(set(words)) != len(words):
-        raise UserError(f'--vocabulary {path}: must have distinct words, one a line')
-    return words

@@ -17,11 +17,11 @@ import numpy as np
 from anchorjax.caching import cache_files
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.tasks import Batch, EvalSets, Task, texts
+from anchorjax.tasks import Batch, Task, texts
 from anchorjax.tasks.cogs import cases, words
 from anchorjax.tasks.cogs.files import NUM_ROWS, read_split, take_turns
 from anchorjax.tasks.text_files import digest_files, find_file
-from anchorjax.tasks.texts import LossOn, Table, Texts
+from anchorjax.tasks.texts import Asked, LossOn, Table, Texts, TextTask
 
 GROUPS = ('in_distribution', 'primitive', 'exposure', *cases.CASES)
 _MOST_VARIABLES = 96
@@ -33,7 +33,7 @@ _FUNCTION_WORDS = ('A', 'The', 'the', 'was', 'by', 'to', 'that', 'on', 'in', 'be
 
 
 @dataclasses.dataclass(frozen=True)
-class CogsConfig:
+class CogsConfig(TextTask):
     """Defaults: all 24,155 training rows; no row of training or dev is cut."""
 
     name: str = 'cogs'
@@ -53,24 +53,43 @@ class CogsConfig:
             require_default(self, 'task', 'sample_seed', 'task.path is given')
 
     def make(self) -> Task:
-        """The data of a seed is the random key that orders the rows."""
         files = []
         if self.path:
             folder = pathlib.Path(self.path)
             names = ('train.tsv', 'dev.tsv', 'gen.tsv')
             files = [find_file(folder, name) for name in names]
-        return Task(
-            vocab=self.vocab,
-            seq_len=self.seq_len,
-            num_train=self.num_train,
-            eval_set_names=('seen_train', 'seen_heldout', 'gen'),
-            make_data=lambda key: key,
-            batch=functools.partial(make_batch, self),
-            eval_sets=functools.partial(make_eval_sets, self),
-            digest_data=functools.partial(digest_files, files),
-            last_only=False,
-            group_names=GROUPS,
+        task = super().make()
+        return task._replace(
+            group_names=GROUPS, digest_data=functools.partial(digest_files, files)
         )
+
+    def make_table(self) -> Table:
+        return _make_table(
+            self.path, self.sample_seed, self.num_heldout, self.eval_examples
+        )
+
+    def train(self, key: jax.Array, number_B: jax.Array) -> jax.Array:
+        return permute(key, number_B, NUM_ROWS['train'])
+
+    def list_asked(self) -> dict[str, Asked]:
+        """Training rows, held-out sentences, and the 21 cases in turn."""
+        first, num_heldout = NUM_ROWS['train'], self.num_heldout
+        return {
+            'seen_train': Asked(self.train, 0, self.num_train),
+            'seen_heldout': Asked(texts.find_row, first, num_heldout),
+            'gen': Asked(texts.find_row, first + num_heldout, self.eval_examples),
+        }
+
+    def score(self, eval_set: str, read: Texts) -> Batch:
+        """One that is cut asks for CUT at its end."""
+        last_B = read.tokens_BL[:, -1]
+        is_cut_B = read.length_B > self.seq_len + 1
+        last_B = jnp.where(is_cut_B, _token_of()['CUT'], last_B)
+        cut = read._replace(
+            tokens_BL=read.tokens_BL.at[:, -1].set(last_B),
+            begin_B=jnp.minimum(read.begin_B, self.seq_len),  # of an answer beyond it
+        )
+        return super().score(eval_set, cut)
 
     @property
     def num_train(self) -> int:
@@ -129,73 +148,18 @@ def _is_ordinary(row: cases.Row) -> bool:
     return row.case == 'in_distribution'
 
 
-def load(config: CogsConfig) -> tuple[Table, np.ndarray]:
-    """The texts of `list_rows`, and of every row its index in GROUPS, [N]."""
-    return _load(
-        config.path, config.sample_seed, config.num_heldout, config.eval_examples
-    )
-
-
 @cache_files(maxsize=2)
-def _load(
-    path: str, sample_seed: int, num_heldout: int, num_gen: int
-) -> tuple[Table, np.ndarray]:
-    prompts, answers, groups = [], [], []
+def _make_table(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> Table:
+    """The texts of `list_rows`."""
+    rows = []
     for row in list_rows(path, sample_seed, num_heldout, num_gen):
-        prompts.append(encode(f'IN {row.sentence} OUT'))
-        answers.append(encode(row.form))
         case = 'exposure' if row.case.startswith('exposure') else row.case
-        groups.append(GROUPS.index(case))
-    table = texts.make_table(prompts, answers, _token_of()['END'])
-    return table, np.array(groups, np.int32)
+        prompt, answer = encode(f'IN {row.sentence} OUT'), encode(row.form)
+        rows.append((prompt, answer, GROUPS.index(case)))
+    return texts.make_table(rows, _token_of()['END'])
 
 
 def encode(text: str) -> list[int]:
     """The tokens of a text; KeyError for an unknown word."""
     tokens = _token_of()
     return [tokens[word] for word in text.split(' ')]
-
-
-def training_row(key: jax.Array, number_B: jax.Array) -> jax.Array:
-    """The rows [B] of the training examples with these numbers."""
-    return permute(key, number_B, NUM_ROWS['train'])
-
-
-def make_batch(config: CogsConfig, key: jax.Array, index_B: jax.Array) -> Batch:
-    """The training examples with these numbers."""
-    read = _read(config, training_row(key, index_B))
-    return texts.to_training_batch(read, config.loss_on)
-
-
-def make_eval_sets(config: CogsConfig, key: jax.Array) -> EvalSets:
-    """Training rows, held-out sentences, and the 21 cases in turn."""
-    size = config.eval_examples
-    trained = texts.choose(0, config.num_train, size)
-    heldout = texts.choose(NUM_ROWS['train'], config.num_heldout, size)
-    gen = texts.choose(NUM_ROWS['train'] + config.num_heldout, size, size)
-    trained = trained._replace(row_B=training_row(key, trained.row_B))
-    _, group_N = load(config)
-    asked, are_real, groups = [], [], []
-    for row_B, is_real_B in (trained, heldout, gen):
-        asked.append(_score(config, row_B))
-        are_real.append(is_real_B)
-        groups.append(jnp.asarray(group_N)[row_B])
-    return texts.join_eval_sets(asked, are_real, groups)
-
-
-def _score(config: CogsConfig, row_B: jax.Array) -> Batch:
-    """The rows as asked in an eval set; one that is cut asks for CUT at its end."""
-    read = _read(config, row_B)
-    last_B = read.tokens_BL[:, -1]
-    is_cut_B = read.length_B > config.seq_len + 1
-    last_B = jnp.where(is_cut_B, _token_of()['CUT'], last_B)
-    cut = read._replace(
-        tokens_BL=read.tokens_BL.at[:, -1].set(last_B),
-        begin_B=jnp.minimum(read.begin_B, config.seq_len),  # of an answer beyond it
-    )
-    return texts.to_scored_batch(cut, config.score_end)
-
-
-def _read(config: CogsConfig, row_B: jax.Array) -> Texts:
-    table, _ = load(config)
-    return texts.read_table(table, row_B, config.seq_len + 1, _token_of()['END'])

@@ -156,11 +156,11 @@ def make_eval_sets(config: CorpusConfig, key: jax.Array) -> EvalSets:
     read = token_files.read_windows(
         open_windows(config).tokens, find_heldout(config), config.seq_len
     )
-    trained = texts.choose(0, count_trained(config), size)
-    heldout = texts.choose(0, len(read), size)
-    heldout_BL = jnp.asarray(read.astype(np.int32))[heldout.row_B]
-    asked = [make_batch(config, key, trained.row_B), _ask(heldout_BL)]
-    eval_sets = texts.join_eval_sets(asked, [trained.is_real_B, heldout.is_real_B])
+    trained_B, is_trained_B = texts.count_up(count_trained(config), size)
+    heldout_B, is_heldout_B = texts.count_up(len(read), size)
+    heldout_BL = jnp.asarray(read.astype(np.int32))[heldout_B]
+    asked = [make_batch(config, key, trained_B), _ask(heldout_BL)]
+    eval_sets = texts.join_eval_sets(asked, [is_trained_B, is_heldout_B], [None])
     is_full = min(count_trained(config), len(read)) >= size
     return eval_sets._replace(weights_PBQ=None) if is_full else eval_sets
 

@@ -11,33 +11,32 @@ import pathlib
 from typing import Annotated
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from anchorjax.caching import cache_files
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
-from anchorjax.tasks import Batch, EvalSets, Task, texts
+from anchorjax.tasks import Batch, Task, texts
 from anchorjax.tasks.prontoqa import worlds
 from anchorjax.tasks.prontoqa.files import read_questions
 from anchorjax.tasks.prontoqa.sentences import Question
 from anchorjax.tasks.prontoqa.texts import (
     END,
-    TRUE,
     encode,
     list_tokens,
     write_answer,
     write_prompt,
 )
 from anchorjax.tasks.text_files import digest_files
-from anchorjax.tasks.texts import LossOn, Table, Texts
+from anchorjax.tasks.texts import Asked, LossOn, Table, Texts, TextTask
 
+GROUPS = ('true', 'false')  # the right answer
 _MOST_TRIES = 20  # draws for every question that is new
 
 
 @dataclasses.dataclass(frozen=True)
-class ProntoqaConfig:
+class ProntoqaConfig(TextTask):
     """Defaults are those of the official generator, at five hops, with the proof."""
 
     name: str = 'prontoqa'
@@ -66,23 +65,36 @@ class ProntoqaConfig:
                 require_default(self, 'task', field, 'task.path is given')
 
     def make(self) -> Task:
-        """The data of a seed is the random key that orders the questions."""
-        names = ('seen_train', 'seen_heldout')
-        if self.chain_of_thought:
-            names += ('seen_heldout_proof',)
         files = [pathlib.Path(self.path)] if self.path else []
-        return Task(
-            vocab=self.vocab,
-            seq_len=self.seq_len,
-            num_train=self.num_examples,
-            eval_set_names=names,
-            make_data=lambda key: key,
-            batch=functools.partial(make_batch, self),
-            eval_sets=functools.partial(make_eval_sets, self),
-            digest_data=functools.partial(digest_files, files),
-            last_only=False,
-            group_names=('true', 'false'),
-        )
+        digest_data = functools.partial(digest_files, files)
+        return super().make()._replace(group_names=GROUPS, digest_data=digest_data)
+
+    def make_table(self) -> Table:
+        # It does not depend on the loss.
+        return make_table(dataclasses.replace(self, loss_on='text'))
+
+    def train(self, key: jax.Array, number_B: jax.Array) -> jax.Array:
+        return self.eval_examples + permute(key, number_B, self.num_examples)
+
+    def list_asked(self) -> dict[str, Asked]:
+        """The judgement on trained and new questions; the whole proof of new ones."""
+        new = Asked(texts.find_row, 0, self.eval_examples)
+        asked = {'seen_train': Asked(self.train, 0, self.num_examples)}
+        asked['seen_heldout'] = new
+        if self.chain_of_thought:
+            asked['seen_heldout_proof'] = new
+        return asked
+
+    def score(self, eval_set: str, read: Texts) -> Batch:
+        """The answer with END, or True or False alone, after whatever precedes it."""
+        if eval_set == 'seen_heldout_proof':
+            return texts.to_scored_batch(read, score_end=True)
+        only_last = read._replace(begin_B=read.length_B - 2)
+        return texts.to_scored_batch(only_last, score_end=False)
+
+    @property
+    def num_train(self) -> int:
+        return self.num_examples
 
     @property
     def seq_len(self) -> int:
@@ -146,7 +158,7 @@ def _draw_pool(seed: int, setting: tuple, number: int) -> list[Question]:
 @cache_files(maxsize=4)
 def make_table(config: ProntoqaConfig) -> Table:
     """The texts of `list_questions`."""
-    prompts, answers = [], []
+    rows = []
     for number, question in enumerate(list_questions(config), 1):
         prompt = encode(write_prompt(question))
         answer = encode(write_answer(question, config.chain_of_thought))
@@ -154,47 +166,5 @@ def make_table(config: ProntoqaConfig) -> Table:
         if length > config.seq_len:
             line = f'question {number} has {length} tokens, more than {config.seq_len}'
             raise ConfigError(f'task.path = {config.path!r}: {line}; it has other hops')
-        prompts.append(prompt)
-        answers.append(answer)
-    return texts.make_table(prompts, answers, END)
-
-
-def make_batch(config: ProntoqaConfig, key: jax.Array, index_B: jax.Array) -> Batch:
-    """The training examples with these numbers."""
-    row_B = config.eval_examples + permute(key, index_B, config.num_examples)
-    return texts.to_training_batch(_read(config, row_B), config.loss_on)
-
-
-def make_eval_sets(config: ProntoqaConfig, key: jax.Array) -> EvalSets:
-    """The judgement on trained and new questions; and the whole proof of new ones."""
-    size = config.eval_examples
-    trained = texts.choose(0, config.num_examples, size)
-    trained_B = size + permute(key, trained.row_B, config.num_examples)
-    new_B = jnp.arange(size)
-    read = [_read(config, trained_B), _read(config, new_B)]
-    asked = [_ask_judgement(of_eval_set) for of_eval_set in read]
-    are_real = [trained.is_real_B, jnp.ones(size, bool)]
-    groups = [_find_group(of_eval_set) for of_eval_set in read]
-    if config.chain_of_thought:
-        asked.append(texts.to_scored_batch(read[1], score_end=True))
-        are_real.append(are_real[1])
-        groups.append(groups[1])
-    return texts.join_eval_sets(asked, are_real, groups)
-
-
-def _read(config: ProntoqaConfig, row_B: jax.Array) -> Texts:
-    # A table does not depend on the loss.
-    table = make_table(dataclasses.replace(config, loss_on='text'))
-    return texts.read_table(table, row_B, config.seq_len + 1, END)
-
-
-def _ask_judgement(read: Texts) -> Batch:
-    """Scored is True or False alone, after whatever precedes it."""
-    only_last = read._replace(begin_B=read.length_B - 2)
-    return texts.to_scored_batch(only_last, score_end=False)
-
-
-def _find_group(read: Texts) -> jax.Array:
-    """0 where the right answer is True, else 1."""
-    last_B = jnp.take_along_axis(read.tokens_BL, read.length_B[:, None] - 2, axis=1)
-    return (last_B[:, 0] != TRUE).astype(jnp.int32)
+        rows.append((prompt, answer, int(not question.answer)))
+    return texts.make_table(rows, END)

@@ -1,0 +1,160 @@
+"""What holds of every text task: its rows are trained and asked as they are written."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from anchorjax.tasks import cogs, mixture, prontoqa
+from anchorjax.tasks.addition import AdditionConfig
+from anchorjax.tasks.cogs.task import list_tokens as list_words_of_cogs
+from anchorjax.tasks.prontoqa.texts import list_tokens, write_answer, write_prompt
+from anchorjax.tasks.scan import grammar
+from anchorjax.tasks.scan.task import TOKENS, ScanConfig
+from anchorjax.tasks.texts import TextTask
+from tests.tasks.draws import draw_batch, draw_eval_sets
+
+SCAN = ScanConfig(num_examples=200, eval_examples=300)
+COGS = cogs.CogsConfig(num_examples=90, eval_examples=105, seq_len=640)
+PRONTOQA = {'hops': 2, 'num_examples': 40, 'eval_examples': 50}
+PROOFS = prontoqa.ProntoqaConfig(**PRONTOQA)
+JUDGEMENTS = prontoqa.ProntoqaConfig(**PRONTOQA, chain_of_thought=False)
+ADDITION = {'largest': 29, 'square': (10, 15), 'num_examples': 300, 'eval_examples': 50}
+DIGITS = AdditionConfig(**ADDITION)
+NUMBERS = AdditionConfig(**ADDITION, encoding='numbers')
+MIXTURE = mixture.MixtureConfig(
+    hops=1, num_sequences=12, num_heldout=5, seq_len=140, vocab=512, eval_examples=6
+)
+
+
+class Text(NamedTuple):
+    """A row as it is written by hand: words between spaces."""
+
+    prompt: str
+    answer: str
+    group: str
+    asked: str = ''  # of the answer in eval sets; '': all
+
+
+def write_command(row: int) -> Text:
+    command = grammar.list_commands()[row]
+    actions = grammar.interpret(command)
+    first = 1 + 8 * ((len(actions) - 1) // 8)
+    group = f'actions_{first}_{first + 7}'
+    return Text(f'IN {command} OUT', f'{" ".join(actions)} END', group)
+
+
+def write_sentence(row: int) -> Text:
+    sentence, form, case = cogs.list_rows('', 0, 105, 105)[row]
+    group = case.removesuffix(case.removeprefix('exposure')) or case
+    return Text(f'IN {sentence} OUT', f'{form} END', group)
+
+
+def write_question(config: prontoqa.ProntoqaConfig, row: int) -> Text:
+    question = prontoqa.list_questions(config)[row]
+    words = ' '.join(spread(write_prompt(question)))
+    answer = write_answer(question, config.chain_of_thought)
+    judgement = str(question.answer)
+    return Text(words, ' '.join([*spread(answer), 'END']), judgement.lower(), judgement)
+
+
+def spread(text: str) -> list[str]:
+    """The words and marks of PrOntoQA's sentences, which begin with small letters."""
+    names = list_tokens()
+    words = text.replace('.', ' .').replace(':', ' :').split()
+    return [word if word in names else word[0].lower() + word[1:] for word in words]
+
+
+def write_digits(row: int) -> Text:
+    a, b = divmod(row, 30)
+    return Text(' '.join(f'{a}+{b}='), ' '.join(f'{a + b}.'), name_region(a, b))
+
+
+def write_numbers(row: int) -> Text:
+    a, b = divmod(row, 30)
+    return Text(f'{a} {b}', f'{a + b}', name_region(a, b))
+
+
+def name_region(*operands: int) -> str:
+    places = ['low' if x < 10 else 'inside' if x <= 15 else 'high' for x in operands]
+    return '_'.join(places)
+
+
+def write_sequence(row: int) -> Text:
+    source, number = mixture.SOURCES[row // 17], row % 17
+    tokens_NL, length_N = mixture.read_mixture(MIXTURE).sequences[source]
+    words = [str(token) for token in tokens_NL[number, : length_N[number]]]
+    return Text(words[0], ' '.join(words[1:]), '')
+
+
+NUMBERED = [str(number) for number in range(600)]
+CASES: dict[str, tuple[TextTask, Sequence[str], Callable[[int], Text]]] = {
+    'scan': (SCAN, TOKENS, write_command),
+    'cogs': (COGS, list_words_of_cogs(), write_sentence),
+    'proofs': (PROOFS, list_tokens(), functools.partial(write_question, PROOFS)),
+    'judgements': (
+        *(JUDGEMENTS, list_tokens()),
+        functools.partial(write_question, JUDGEMENTS),
+    ),
+    'digits': (DIGITS, '0123456789+=.', write_digits),
+    'numbers': (NUMBERS, NUMBERED, write_numbers),
+    'mixture': (MIXTURE, NUMBERED, write_sequence),
+}
+# Sequences of each eval set, which are not padding.
+NUM_ASKED = {
+    'scan': [200, 300, 300],
+    'cogs': [90, 105, 105],
+    'proofs': [40, 50, 50],
+    'judgements': [40, 50],
+    'digits': [50, 50, 36],
+    'numbers': [50, 50, 36],
+    'mixture': [6, 6, 5, 5],
+}
+
+
+def spell(names: Sequence[str], tokens: np.ndarray, weights: np.ndarray) -> str:
+    return ' '.join(names[token] for token in tokens[weights > 0])
+
+
+@pytest.mark.parametrize('case', CASES)
+def test_the_trained_texts_are_those_of_their_rows(case):
+    config, names, write = CASES[case]
+    number_B = jnp.arange(config.num_train)
+    rows = np.asarray(jax.jit(config.train)(jax.random.key(0), number_B))
+    batch = draw_batch(config)
+    weights_BQ = batch.weights_BQ
+    if weights_BQ is None:
+        weights_BQ = np.ones(batch.targets_BQ.shape)
+    for b, row in enumerate(rows.tolist()):
+        text = write(row)
+        written = f'{text.prompt} {text.answer}'
+        read = np.append(batch.tokens_BT[b], batch.targets_BQ[b, -1])
+        read = read[: len(written.split())]
+        assert ' '.join(names[token] for token in read) == written
+        rest = written.partition(' ')[2]
+        expected = rest if config.loss_on == 'text' else text.answer
+        assert spell(names, batch.targets_BQ[b], weights_BQ[b]) == expected
+
+
+@pytest.mark.parametrize('case', CASES)
+def test_eval_sets_ask_for_the_answers_of_their_rows(case):
+    config, names, write = CASES[case]
+    task, eval_sets = config.make(), draw_eval_sets(config)
+    asked = jax.device_get(jax.jit(config.draw_asked)(jax.random.key(0)))
+    assert set(task.eval_set_names) == set(asked)
+    for p, name in enumerate(task.eval_set_names):
+        rows, is_real_B = asked[name]
+        weights_BQ = eval_sets.weights_PBQ[p]
+        np.testing.assert_array_equal(weights_BQ.any(-1), is_real_B)
+        assert is_real_B.sum() == NUM_ASKED[case][p]
+        for b, row in enumerate(rows[is_real_B].tolist()):
+            text = write(row)
+            found = spell(names, eval_sets.targets_PRBQ[p, 0, b], weights_BQ[b])
+            is_whole = name.endswith('proof') or not text.asked
+            assert found == (text.answer if is_whole else text.asked)
+            if task.group_names:
+                assert task.group_names[eval_sets.groups_PB[p, b]] == text.group
