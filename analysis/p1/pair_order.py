@@ -37,7 +37,7 @@ CAPTION = (
 
 # What is drawn for 0, and for everything below.
 _LOWEST = 1e-5
-_NEITHER = 'other'  # of style.COLOURS
+_NEITHER = 'neither'
 
 
 def compute(

@@ -1,1 +1,1 @@
-"""P2, "Reasoning Bias": does a small start learn sums before facts?"""
+"""P2, "Reasoning Bias": does a small start learn reasoning before memory?"""

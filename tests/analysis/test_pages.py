@@ -167,7 +167,7 @@ def test_a_changed_network_moves_the_page(monkeypatch):
     for column, value in (
         ('unseen_symmetric', 0.5),
         ('unseen_composed', 0.5),
-        ('needed', 'none'),
+        ('converged', False),
     ):
         changed = table.copy()
         changed[column] = changed[column].mask(is_pair, value)
