@@ -12,7 +12,7 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   drawing     how figures look
   text_tasks  P1's real tasks
   p1          the anchor task: initialization decides the solution
-  p2          does a small initialization learn sums before facts?
+  p2          does a small initialization learn reasoning before memory?
   p3          the anchor task under weight decay, and complexity
   p4          when must weight decay act?
   law         the designed experiment: which factors decide the solution

@@ -1,4 +1,4 @@
-"""Does a small start learn sums before facts? P2, the whole of its synthetic part.
+"""Reasoning (sums) before memory (facts)? P2, the whole of its synthetic part.
 
   python launch/sweep.py --config configs/memory_reasoning.py[:preset]
 

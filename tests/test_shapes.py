@@ -23,7 +23,6 @@ from anchorjax.tasks import (
     mixture,
     place_items,
     single_role,
-    solution,
     texts,
 )
 from anchorjax.tasks import anchor_permutations as permuted
@@ -183,7 +182,6 @@ ON_THE_HOST = [
     (WINDOWS, token_files.read_windows, ints(100), NUMBERS, T),
     (np.zeros(V, int), mixture.Sequences.count_labels, SOURCE, V),
     (ints(V), mixture.merge_tokens, np.ones(V), np.ones(2) / 2),
-    (bools(B), solution.is_half_and_half, floats(B, 2, 7)),
     (SOURCE, mixture.share_words, SOURCE, ('cat',)),
     (SOURCE, mixture.match_words, SOURCE, SOURCE),
     (np.zeros(9, np.uint16), token_files.read_document, BYTES, 1),

@@ -27,11 +27,9 @@ from anchorjax.errors import UserError
 COLOURS = {
     'composed': '#0072B2',
     'symmetric': '#E69F00',
-    'half and half': '#56B4E9',
-    'third': '#009E73',
     'shadow': '#CCCCCC',
     'memorizing': '#999999',
-    'other': '#CC79A7',
+    'neither': '#CC79A7',
 }
 ROLES = {
     'key': '#009E73',

@@ -132,7 +132,7 @@ def tabulate_cells(members: pd.DataFrame) -> pd.DataFrame:
     """`solutions.compute` of members that differ in nothing but the seed."""
     columns = pd.MultiIndex.from_product([SCORED, LEVELS[-1:]])
     tables = members[law_members.LOOKUP].set_axis(columns, axis=1)
-    ended = members.rename(columns={'answer': 'unseen_answer'}).assign(
+    ended = members.assign(
         trained=True,
         solution=members.solution.where(members.converged, NOT_CONVERGED),
         gamma_at_400=equivalent_gamma(members.gamma, members.width),

@@ -171,7 +171,7 @@ def _draw_agreement(axis: Axes, of_eval_set: xr.Dataset) -> None:
     """Agreement on one eval set with every mapping, and its moments."""
     for mapping in of_eval_set.mapping.values:
         curve = of_eval_set.sel(mapping=mapping)
-        colour = _COLOURS.get(mapping, style.COLOURS['other'])
+        colour = _COLOURS.get(mapping, style.COLOURS['neither'])
         look = {'color': colour, 'zorder': 1 if mapping == 'assigned' else 2}
         width = _WIDTHS.get(mapping, 1.0)
         axis.plot(curve.step, curve.agreement, lw=width, label=mapping, **look)

@@ -41,7 +41,7 @@ LEAST_CHANGE = 0.5  # of an agreement over all gammas
 OUTCOMES = {
     'unseen_composed': ('composed, unseen pair', style.COLOURS['composed']),
     'unseen_symmetric': ('symmetric, unseen pair', style.COLOURS['symmetric']),
-    'seen_heldout_assigned': ('right, held-out questions', style.COLOURS['third']),
+    'seen_heldout_assigned': ('right, held-out questions', '#009E73'),
 }
 
 

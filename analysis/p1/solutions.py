@@ -27,9 +27,8 @@ from anchorjax.tasks.anchors import AnchorsConfig
 from anchorjax.tasks.solution import (
     DIVERGED,
     NOT_CONVERGED,
-    list_names,
+    SOLUTIONS,
     name_ends,
-    name_thirds,
 )
 
 TITLE = 'Solutions'
@@ -69,7 +68,7 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
     members = members[members.trained]
     varying = list_varying_axes(members) or ['gamma']
     solution = name_solutions(members)
-    order = [*list_names(solution), NOT_CONVERGED, DIVERGED]
+    order = [*SOLUTIONS, NOT_CONVERGED, DIVERGED]
     seeds = members.seed.nunique()
     rows = []
     for _, here in members.groupby(varying, sort=False):
@@ -95,13 +94,8 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
 
 
 def name_solutions(members: pd.DataFrame) -> pd.Series:
-    """What every member has reached, the third solutions by their names."""
-    solution = name_ends(members)
-    if 'solution' in members:
-        solution = members.solution
-    if 'unseen_answer' in members:
-        solution = name_thirds(solution, members.unseen_answer)
-    return solution
+    """What every member has reached."""
+    return members.solution if 'solution' in members else name_ends(members)
 
 
 def describe_point(here: pd.DataFrame, varying: list[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""P2, "Reasoning Bias": does a small start learn sums before facts?"""
+"""P2, "Reasoning Bias": does a small start learn reasoning before memory?"""
 
 from analysis.papers import Paper
 

@@ -107,7 +107,7 @@ def at_small(
 def list_order(
     family: str, source: str, words: str, run: str, source_at_large: str
 ) -> list[Claim]:
-    """Which of sums and facts a model learns first, and what it knows in the end.
+    """Which of reasoning and memory a model learns first, and what it knows in the end.
 
     Args:
       source_at_large: of the row that compares with a large initialization.
@@ -135,9 +135,10 @@ def list_order(
         Claim(
             f'{family}.sums_or_facts',
             f'ours, on {source}',
-            f'{words}: in the end a small initialization knows more sums than facts.',
+            f'{words}: in the end a small initialization knows reasoning better than '
+            'memory.',
             (run,),
-            at_small('reasoning_train', 'memory', ('sums', 'facts'), stats.SHARE),
+            at_small('reasoning_train', 'memory', ('reasoning', 'memory'), stats.SHARE),
         ),
     ]
 
@@ -274,7 +275,7 @@ CLAIMS = (
     Claim(
         'p2.fig03.transformer.masked',
         FIG_3A_LARGE,
-        'Transformer: a smaller initialization answers more sums that were masked.',
+        'Transformer: a smaller initialization answers more reasoning that was masked.',
         ('memory_reasoning',),
         difference('reasoning_test', SMALL, LARGE),
         above(0, EARLIER),

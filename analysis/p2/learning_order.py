@@ -1,9 +1,9 @@
-"""What is learned first, sums or facts? Loss and accuracy by kind (P2 Figs 3 A, B).
+"""Reasoning or memory first? Loss and accuracy by kind (P2 Figs 3 A, B).
 
 The moment of an eval set is the step at which its loss falls below half of ln V, the
 loss of a network that knows nothing; the same for every gamma and eval set. The ratio
-"memory / reasoning" of two moments is above 1 where sums come first. P2 shows curves
-and gives no number.
+"memory / reasoning" of two moments is above 1 where reasoning comes first. P2 shows
+curves and gives no number.
 
   python -m analysis learning_order --run runs/memory_reasoning
 """
@@ -25,8 +25,8 @@ from anchorjax.storage.reader import Run
 TITLE = 'Order of learning'
 PAPER = 'P2 Figs 3, 8 left'
 CAPTION = (
-    'What is learned first, sums or facts? Loss and accuracy of both over training, by '
-    'γ.'
+    'What is learned first, reasoning or memory? Loss and accuracy of both over '
+    'training, by γ.'
 )
 # By eval set; the colours are the paper's: blue, purple, orange.
 COLOURS = {

@@ -30,6 +30,7 @@ from analysis import claim_words, claims, estimates, papers, stats
 from analysis.pages import gallery
 from analysis.papers import GALLERY, import_claims
 from analysis.tables.text import list_records
+from anchorjax.tasks.solution import SEEN_ENOUGH
 
 FOLDER = pathlib.Path(__file__).parent
 ROOT = FOLDER.parents[1]
@@ -314,6 +315,13 @@ def count_answers(**levels: object) -> SimpleNamespace:
     return SimpleNamespace(composed=composed, symmetric=symmetric, neither=neither)
 
 
+def count_shadow(run: str, **levels: object) -> str:
+    """'18 of 18': cells of a map that are in P1's shadow."""
+    rows = claims.select(read_cells('p1/members'), {'run': run, **levels})
+    known = rows.groupby(['gamma', 'depth']).seen_heldout_assigned.mean()
+    return f'{(known < SEEN_ENOUGH).sum()} of {len(known)}'
+
+
 def subtract_groups(
     name: str,
     column: str,
@@ -349,7 +357,7 @@ def render(page: str) -> str:
     source = (FOLDER / 'sets.j2').read_text() + (FOLDER / TEMPLATES[page]).read_text()
     template = templates.from_string(source)
     tables = {'cells': select_cells, 'gap': subtract_groups, 'effect': read_effect}
-    tables |= {'best': select_best, 'answers': count_answers}
+    tables |= {'best': select_best, 'answers': count_answers, 'shadow': count_shadow}
     text = template.render(read_packages() | tables | _list_contents(page))
     return f'{text.rstrip()}\n'
 

@@ -19,11 +19,9 @@ Cell = dict[str, str]  # mean and interval, as text
 MEANINGS = {
     'composed': 'composes the two anchors',
     'symmetric': 'answers as for the reversed pair',
-    'half and half': 'does one or the other, by the position of x',
-    'third': 'gives one other answer',
     'shadow': 'misses a tenth or more of the numbers that were held out',
     'memorizing': 'misses most of the numbers that were held out',
-    'other': 'gives several answers',
+    'neither': 'gives other answers, or several',
     NOT_CONVERGED: 'has not learned its training data',
     DIVERGED: 'has no finite loss any more',
 }

@@ -12,10 +12,7 @@ from analysis.claims import VERDICTS
 from analysis.pages import PAGES, TEMPLATES
 
 # What no table holds yet: settings of a machine, and its times (costs.md).
-UNBOUND = {
-    'RESULTS.md.j2': ('What does it cost?',),
-    'README.md.j2': ('Two commands', 'Reproduce a figure'),
-}
+UNBOUND = {'README.md.j2': ('Two commands', 'Reproduce a figure')}
 SOURCES = (*dict.fromkeys(TEMPLATES.values()), 'gallery.toml')
 NUMBER = re.compile(r'(?<![\w.])\d*\.\d+(?![\w.])')
 INTEGER = re.compile(r'(?<![\w.:,+−])(?!20\d\d)\d{3,}(?![\w.,:])')  # but a year
@@ -170,7 +167,7 @@ def test_a_changed_network_moves_the_page(monkeypatch):
     for column, value in (
         ('unseen_symmetric', 0.5),
         ('unseen_composed', 0.5),
-        ('shown_edges_alone', 0.5),
+        ('converged', False),
     ):
         changed = table.copy()
         changed[column] = changed[column].mask(is_pair, value)

@@ -1,10 +1,9 @@
-"""The sweeps that RESULTS.md and its pages show: each is one that the sweep accepts.
+"""The sweeps that the pages show: each is one that the sweep accepts.
 
 The commands of a page are run by bash, in which `python` writes its arguments down, so
 that variables, loops and quotes are read as a reader's shell reads them.
 """
 
-import pathlib
 import re
 import shutil
 import subprocess
@@ -15,10 +14,8 @@ from anchorjax import cli
 from tests.support.sweeps import ROOT
 
 GALLERY = ROOT / 'analysis' / 'gallery'
-PAGES = (
-    ROOT / 'RESULTS.md',
-    GALLERY / 'log' / 'commands.md',
-)
+COMMANDS = GALLERY / 'log' / 'commands.md'
+CONFIGS = re.compile(r'`(configs/\w+\.py(?::\w+)?)`')
 FENCE = re.compile(r'^```sh\n(.*?)^```', re.DOTALL | re.MULTILINE)
 INDENTED = re.compile(r'(?:^    .*\n)+', re.MULTILINE)
 INLINE = re.compile(r'`(python [^`\n]+)`')
@@ -37,14 +34,20 @@ def list_sweeps(text: str) -> list[list[str]]:
     return [words[1:] for words in commands if words[0] == 'launch/sweep.py']
 
 
-@pytest.mark.parametrize(
-    'page', PAGES, ids=lambda page: page.relative_to(ROOT).as_posix()
-)
-def test_every_sweep_of_a_page_is_accepted(page: pathlib.Path, monkeypatch):
+def test_every_sweep_of_the_log_is_accepted(monkeypatch):
     monkeypatch.chdir(ROOT)
-    text = page.read_text()
+    text = COMMANDS.read_text()
     sweeps = list_sweeps(text)
     # A block that the shell gave up would hide its commands; a loop repeats one.
     assert len(sweeps) >= text.count('python launch/sweep.py')
     for words in sweeps:
         cli.parse_command_line(cli.sweep_parser(), words)
+
+
+@pytest.mark.parametrize('page', ('RESULTS.md', 'analysis/gallery/README.md'))
+def test_every_config_that_a_page_names_is_there(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    names = set(CONFIGS.findall((ROOT / page).read_text()))
+    assert names
+    for name in names:
+        cli.parse_command_line(cli.sweep_parser(), ['--config', name])

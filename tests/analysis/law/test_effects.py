@@ -38,7 +38,7 @@ def test_ten_networks_are_matched_as_one_does_by_hand():
     parts = []
     for (batch, rate, gamma), values in answers.items():
         levels = {'batch_size': (batch,), 'learning_rate': (rate,), 'gamma': (gamma,)}
-        planted = plant_members(lambda point: 'other', seeds=2, **levels)
+        planted = plant_members(lambda point: 'neither', seeds=2, **levels)
         parts.append(planted.assign(unseen_composed=values))
     members = pd.concat(parts, ignore_index=True)
     assert len(members) == 10
@@ -69,7 +69,7 @@ def test_the_planted_factor_is_found_with_its_sign_and_size():
 
 def test_where_nothing_decides_intervals_cover_0():
     rng = np.random.default_rng(0)
-    members = plant(lambda point: 'other', seeds=6)
+    members = plant(lambda point: 'neither', seeds=6)
     members['unseen_composed'] = rng.uniform(size=len(members))
     table = effects.tabulate(members)
     rows = table[(table.outcome == COMPOSED) & (table.settings > 2)]

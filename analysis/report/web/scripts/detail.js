@@ -1,7 +1,7 @@
 // The member view: its solution, its numbers and its charts.
 
-const solutionClass = (name) => // 'half-and-half': a class has no spaces
-  (Object.hasOwn(data.meanings, name) ? name.replaceAll(' ', '-') : 'other');
+const solutionClass = (name) => // 'not-converged': a class has no spaces
+  (Object.hasOwn(data.meanings, name) ? name.replaceAll(' ', '-') : 'neither');
 
 // Nothing of a network that has not converged: its status says so.
 const solutionWords = ({ solution }) => (solution ? [swatch(solutionClass(solution)),

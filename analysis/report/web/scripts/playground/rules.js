@@ -46,7 +46,7 @@ const pairRow = (rules, pair) => rules.pairs.find((row) => samePair(row.pair, pa
 // What an answer to a question means: { name, solution (for the colour), why }.
 function meaningOf(rules, { key, pair }, answer) {
   const row = pairRow(rules, pair);
-  if (!row) return { name: 'no meaning', solution: 'other', why: 'an anchor is unknown to it' };
+  if (!row) return { name: 'no meaning', solution: 'neither', why: 'an anchor is unknown to it' };
   const shift = answer - key;
   const why = `x ${signed(shift)}`;
   // An unseen pair has an assigned answer, too, but was never trained with it.
@@ -61,7 +61,7 @@ function meaningOf(rules, { key, pair }, answer) {
   if (!others.length) return { name: 'no pair\'s', solution: 'memorizing', why };
   const names = others.slice(0, 3).map(({ pair: other }) => pairName(other)).join(', ');
   const more = others.length > 3 ? ` and ${others.length - 3} more` : '';
-  return { name: 'another pair\'s', solution: 'third', why: `${why}, as ${names}${more}` };
+  return { name: 'another pair\'s', solution: 'neither', why: `${why}, as ${names}${more}` };
 }
 
 const signed = (shift) => `${shift < 0 ? '−' : '+'} ${Math.abs(shift)}`;
