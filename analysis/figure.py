@@ -179,7 +179,10 @@ def _require_parameters(compute: Callable, path: pathlib.Path) -> None:
         line = f'--figures {path}: types of compute: {describe_cause(e)}'
         raise UserError(line) from e
     names = _list_parameters(compute)
+    if not names:
+        raise UserError(f'--figures {path}: compute takes no Run, DataFrame or Member')
     where = f'--figures {path}: the parameter'
+    parameters = inspect.signature(compute).parameters
     for name in names:
         # An untyped `run` is the Run.
         if name not in hints and name != 'run':
@@ -187,6 +190,8 @@ def _require_parameters(compute: Callable, path: pathlib.Path) -> None:
             raise UserError(f'{where} {name!r} of compute has no type: {kind}')
         if name in ('run', 'out', 'help') and name != names[0]:
             raise UserError(f'{where} {name!r} of compute: every figure has this flag')
+        if parameters[name].default is inspect.Parameter.empty and name != names[0]:
+            raise UserError(f'{where} {name!r} of compute has no default')
 
 
 def _require_table(compute: Callable, path: pathlib.Path) -> Callable:

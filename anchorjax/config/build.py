@@ -23,7 +23,7 @@ from anchorjax.experiment import (
 from anchorjax.importing import dotted_name
 
 # What a field of a task or a model may hold: the manifest is JSON.
-_PLAIN = (bool, int, float, str, tuple, NoneType)
+_PLAIN = (bool, int, float, str, NoneType)
 
 
 def default(
@@ -127,8 +127,9 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
             full = find_path(config, path.removeprefix('grid.'))
             hint = f'did you mean {full!r}?' if full else nearest(part, known)
             if path.startswith('grid.') and consistency.can_be_static(full):
-                axis = f"(('{full}', ({text},)),)"
-                hint = f'as an axis: --config.static_axes="{axis}"'
+                value = schema.literal_or_text(text)
+                values = value if isinstance(value, tuple) else (value,)
+                hint = f'as an axis: --config.static_axes="{((full, values),)}"'
             raise ConfigError(f'{path}: no such field, {hint}')
         parent, node = node, node[part]
     is_field = not isinstance(node, ml_collections.ConfigDict)
@@ -186,10 +187,16 @@ def _require_plain_fields(cls: Any, group: str) -> None:
     is_frozen = settings is not None and settings.frozen
     require(is_frozen, f'{group}: the class', name, 'a frozen dataclass')
     for field in dataclasses.fields(cls):
-        is_plain = type(field.default) in _PLAIN
+        is_plain = _is_plain(field.default)
         allowed = 'a field with a default: a number, a bool, a text, a tuple or None'
         where = f'{group}.{field.name} of {name}'
         require(is_plain and field.init, where, field.type, allowed)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return type(value) in _PLAIN
 
 
 def _as_plain(value: Any) -> Any:

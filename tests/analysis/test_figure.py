@@ -230,6 +230,8 @@ def test_figures_of_ones_own(tmp_path, monkeypatch, where):
         ('.', 'def draw(', r'own\.py: SyntaxError'),
         ('.', 'from . import beside', r'own\.py: .*Error: '),
         ('.', OWN.replace('run)', 'run, size=2)'), "'size' of compute has no type"),
+        ('.', OWN.replace('run)', 'run, size: int)'), "'size' of compute has no def"),
+        ('.', OWN.replace('run)', ')'), r'own\.py: compute takes no Run'),
         ('.', OWN.replace('run)', 'member)'), "'member' of compute has no type"),
         ('.', OWN.replace('run)', 'run, out: str = "")'), "'out' of compute: every"),
         ('.', OWN.replace('run)', 'run: "Rum")'), r"own\.py: types of .* 'Rum'"),

@@ -108,6 +108,7 @@ def test_a_folder_of_a_config_may_have_a_colon(tmp_path, preset):
         (int, {}),
         (int, {'default': 1, 'init': False}),
         (pathlib.Path, {'default': pathlib.Path('x')}),
+        (tuple, {'default': (1, pathlib.Path('x'))}),
         (signal.Signals, {'default': signal.SIGINT}),  # an IntEnum, which JSON flattens
     ],
 )

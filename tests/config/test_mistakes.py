@@ -75,7 +75,7 @@ def test_sizes_cannot_follow_a_width_along_an_axis():
             'grid.batch_size',
             '128, 256',
             'grid.batch_size: no such field, as an axis: '
-            """--config.static_axes="(('train.batch_size', (128, 256,)),)\"""",
+            """--config.static_axes="(('train.batch_size', (128, 256)),)\"""",
         ),
         ('model.name', 'gpt2', "model.name = 'gpt2': must be 'transformer', as anot"),
         ('grid.gamma', 'nan', "grid.gamma = 'nan': must be values with commas between"),
