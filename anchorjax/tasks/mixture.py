@@ -66,7 +66,9 @@ class MixtureConfig(TextTask):
             allowed = 'given, as task.reasoning_path is'
             require(has_both, 'task.story_path', self.story_path, allowed)
 
-    eval_set_names = EVAL_SETS  # known before the files are read
+    @property
+    def eval_set_names(self) -> tuple[str, ...]:
+        return EVAL_SETS  # known before the files are read
 
     def make(self) -> Task:
         """Seeds differ only in their initialization and the order of the examples."""

@@ -50,13 +50,18 @@ class Asked(NamedTuple):
 
 
 class TextTask:
-    """The config of a text task. It has `num_train` and `eval_examples`, and says:
+    """The config of a text task, which says what its examples are.
 
-    which texts there are (`make_table`, or `read`), which of them are trained (`train`)
-    and asked (`list_asked`), and what of an answer is scored (`score`). The data of a
-    seed is the random key that orders the texts.
+    `make_table` (or `read`) has its texts, `train` those that are trained, `list_asked`
+    those that are asked, `score` what of an answer counts. The data of a seed is the
+    random key that orders the texts.
     """
 
+    # Fields or properties of every subclass.
+    vocab: int
+    seq_len: int
+    num_train: int
+    eval_examples: int
     loss_on: LossOn = 'text'
     score_end: bool = True  # whether END belongs to the answer
     last_only: bool = False  # the last token alone is the answer
@@ -195,11 +200,12 @@ def join_eval_sets(
         if own is None:
             own = jnp.ones(batch.targets_BQ.shape, jnp.float32)
         weights.append(own * is_real_B1)
+    known = [group_B for group_B in groups if group_B is not None]
     return EvalSets(
         jnp.stack([batch.tokens_BT for batch in asked]),
         jnp.stack([batch.targets_BQ for batch in asked])[:, None],
         jnp.stack(weights),
-        None if groups[0] is None else jnp.stack(groups),
+        jnp.stack(known) if known else None,
     )
 
 

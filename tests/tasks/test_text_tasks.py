@@ -50,7 +50,7 @@ def write_command(row: int) -> Text:
 
 def write_sentence(row: int) -> Text:
     sentence, form, case = cogs.list_rows('', 0, 105, 105)[row]
-    group = case.removesuffix(case.removeprefix('exposure')) or case
+    group = 'exposure' if case.startswith('exposure') else case
     return Text(f'IN {sentence} OUT', f'{form} END', group)
 
 
