@@ -72,16 +72,12 @@ class TextTask:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_train,
-            eval_set_names=self.eval_set_names,
+            eval_set_names=tuple(self.list_asked()),
             make_data=lambda key: key,
             batch=self.make_batch,
             eval_sets=self.make_eval_sets,
             last_only=self.last_only,
         )
-
-    @property
-    def eval_set_names(self) -> tuple[str, ...]:
-        return tuple(self.list_asked())
 
     def make_table(self) -> Table:
         """All texts; it may read files."""
@@ -103,7 +99,7 @@ class TextTask:
         """What counts of these texts in an eval set."""
         return to_scored_batch(read, self.score_end)
 
-    def find_groups(self, row_B: jax.Array) -> jax.Array | None:
+    def find_groups(self, row_B: jax.Array) -> jax.Array:
         """The group of each row, [B], an index into Task.group_names."""
         return jnp.asarray(self.make_table().group_N)[row_B]
 
