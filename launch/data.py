@@ -140,6 +140,7 @@ def prepare_corpus(name: str, words: list[str]) -> None:
 
 def find_files(corpus: Corpus, source: str, pattern: str) -> texts.Files:
     """The files at the source; those of the hub are of its newest commit."""
+    require(source != '', '--source', source, 'a file, a folder or an address')
     if source != PUBLIC:
         return texts.find_files(source, pattern)
     if not corpus.repository:

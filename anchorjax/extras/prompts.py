@@ -101,7 +101,8 @@ def _draw_prompt(
     asked = (*asked_pair, asked_key)
     lines = [f'({a}, {b}, {key}) = {value}' for a, b, key, value in equations]
     text = _INSTRUCTION + '\n'.join([*lines, f'{asked} ='])
-    answers = dict(zip(MAPPINGS, (asked_key + shifts[row]).tolist(), strict=True))
+    values = (asked_key + shifts[row]).tolist()
+    answers: dict[str, int] = dict(zip(MAPPINGS, values, strict=True))
     return Prompt(f'{eval_set}/{number}', eval_set, asked, text, answers)
 
 

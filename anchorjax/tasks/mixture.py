@@ -22,7 +22,7 @@ import numpy as np
 from anchorjax.caching import cache_files
 from anchorjax.errors import ConfigError, UserError, require
 from anchorjax.limits import at_least, at_most, check_fields, require_default
-from anchorjax.tasks import Task, prontoqa
+from anchorjax.tasks import Batch, EvalSets, Task, prontoqa, texts
 from anchorjax.tasks.corpus import token_files
 from anchorjax.tasks.corpus.sample import write_documents
 from anchorjax.tasks.prontoqa.texts import (
@@ -32,14 +32,13 @@ from anchorjax.tasks.prontoqa.texts import (
     write_answer,
     write_prompt,
 )
-from anchorjax.tasks.texts import Asked, Texts, TextTask, find_row
 
 SOURCES = ('prontoqa', 'stories')
 EVAL_SETS = ('prontoqa', 'stories', 'prontoqa_heldout', 'stories_heldout')
 
 
 @dataclasses.dataclass(frozen=True)
-class MixtureConfig(TextTask):
+class MixtureConfig:
     """Defaults are P2's number of sequences; what it does not state is ours."""
 
     name: str = 'mixture'
@@ -66,47 +65,24 @@ class MixtureConfig(TextTask):
             allowed = 'given, as task.reasoning_path is'
             require(has_both, 'task.story_path', self.story_path, allowed)
 
-    eval_set_names = EVAL_SETS  # known before the files are read
-
     def make(self) -> Task:
         """Seeds differ only in their initialization and the order of the examples."""
-        corpora = (self.story_path, self.reasoning_path)
-        task = super().make()
-        return task._replace(
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=2 * self.num_sequences,
+            eval_set_names=EVAL_SETS,
+            make_data=lambda key: key,
+            batch=functools.partial(make_batch, self),
+            eval_sets=functools.partial(make_eval_sets, self),
             trained_eval_sets=SOURCES,
             describe_data=functools.partial(describe_sequences, self),
-            digest_data=functools.partial(token_files.digest_corpora, *corpora),
+            digest_data=functools.partial(
+                token_files.digest_corpora, self.story_path, self.reasoning_path
+            ),
+            last_only=False,
             is_language_modeling=True,
         )
-
-    def read(self, row_B: jax.Array) -> Texts:
-        """All sequences of PrOntoQA and then all stories are the rows."""
-        sources = read_mixture(self).sequences.values()
-        tokens_NL, length_N = map(np.concatenate, zip(*sources, strict=True))
-        length_B = jnp.asarray(length_N)[row_B]
-        return Texts(jnp.asarray(tokens_NL)[row_B], jnp.zeros_like(length_B), length_B)
-
-    def find_groups(self, row_B: jax.Array) -> None:
-        """There are none."""
-
-    def train(self, key: jax.Array, number_B: jax.Array) -> jax.Array:
-        """PrOntoQA's before the stories."""
-        is_story_B = number_B >= self.num_sequences
-        return number_B + jnp.where(is_story_B, self.num_heldout, 0)
-
-    def list_asked(self) -> dict[str, Asked]:
-        """The first trained sequences of each source, and held-out ones."""
-        asked = {}
-        for source, first in zip(SOURCES, (0, self.num_all), strict=True):
-            asked[source] = Asked(find_row, first, self.num_sequences)
-            row_N = first + find_heldout(self, source)
-            find = functools.partial(_look_up, row_N)
-            asked[f'{source}_heldout'] = Asked(find, 0, len(row_N))
-        return {name: asked[name] for name in EVAL_SETS}
-
-    @property
-    def num_train(self) -> int:
-        return 2 * self.num_sequences
 
     @property
     def num_all(self) -> int:
@@ -114,8 +90,29 @@ class MixtureConfig(TextTask):
         return self.num_sequences + self.num_heldout
 
 
-def _look_up(row_N: np.ndarray, key: jax.Array, number_B: jax.Array) -> jax.Array:
-    return jnp.asarray(row_N)[number_B]
+def make_batch(config: MixtureConfig, key: jax.Array, index_B: jax.Array) -> Batch:
+    """The training examples with these numbers, PrOntoQA's before the stories."""
+    number = config.num_sequences
+    asked = [_ask(config, source, index_B % number) for source in SOURCES]
+    is_first_B1 = index_B[:, None] < number
+
+    def choose(first: jax.Array, second: jax.Array) -> jax.Array:
+        return jnp.where(is_first_B1, first, second)
+
+    return jax.tree.map(choose, *asked)
+
+
+def make_eval_sets(config: MixtureConfig, key: jax.Array) -> EvalSets:
+    """The first trained sequences of each source, and held-out ones."""
+    trained_N = np.arange(config.num_sequences)
+    rows = [trained_N for _ in SOURCES]
+    rows += [find_heldout(config, source) for source in SOURCES]
+    asked, are_real = [], []
+    for source, row_N in zip((*SOURCES, *SOURCES), rows, strict=True):
+        number_B, is_real_B = texts.count_up(len(row_N), config.eval_examples)
+        asked.append(_ask(config, source, jnp.asarray(row_N)[number_B]))
+        are_real.append(is_real_B)
+    return texts.join_eval_sets(asked, are_real, [None])
 
 
 @cache_files(maxsize=8)
@@ -138,6 +135,15 @@ def find_heldout(config: MixtureConfig, source: str) -> np.ndarray:
     allowed = f'longer: all held-out sequences of {source} are trained as well'
     require(len(new) > 0, 'task.seq_len', config.seq_len, allowed)
     return np.array(new, np.int32)
+
+
+def _ask(config: MixtureConfig, source: str, row_B: jax.Array) -> Batch:
+    """Sequences of a source; padding does not count."""
+    tokens_NL, length_N = read_mixture(config).sequences[source]
+    tokens_BL = jnp.asarray(tokens_NL)[row_B]
+    length_B = jnp.asarray(length_N)[row_B]
+    read = texts.Texts(tokens_BL, jnp.zeros_like(length_B), length_B)
+    return texts.to_training_batch(read, 'text')
 
 
 class Sequences(NamedTuple):

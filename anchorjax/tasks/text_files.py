@@ -45,20 +45,13 @@ def parse_lines(path: pathlib.Path, parse: Callable[[str], T]) -> list[T]:
 
 
 def read_text(path: pathlib.Path) -> str:
-    """A text file with plain line ends; UserError also if it is not UTF-8."""
-    return decode_text(read_bytes(path), str(path)).replace('\r\n', '\n')
-
-
-def decode_text(data: bytes, path: str, place: int = 0) -> str:
-    """The text of bytes in UTF-8, without a mark at the beginning of the file.
-
-    Args:
-      place: where in the file the bytes begin.
+    """A text file with plain line ends, without a mark at its beginning.
 
     Raises:
-      UserError: they are not UTF-8, or are binary, which often is text in UTF-16; the
-        line names the file and the byte.
+      UserError: as `read_bytes`; or it is not UTF-8, or is binary, which often is text
+        in UTF-16; the line names the byte.
     """
+    data = read_bytes(path)
     text = ''
     try:
         text = data.decode()
@@ -66,9 +59,9 @@ def decode_text(data: bytes, path: str, place: int = 0) -> str:
     except UnicodeDecodeError as e:
         wrong = e.start
     if wrong >= 0:
-        where = f'byte {place + wrong:,} is {data[wrong]:#04x}'
+        where = f'byte {wrong:,} is {data[wrong]:#04x}'
         raise UserError(f'{path}: cannot be read ({where}: must be UTF-8)')
-    return text.removeprefix('\ufeff') if place == 0 else text
+    return text.removeprefix('\ufeff').replace('\r\n', '\n')
 
 
 def read_bytes(path: pathlib.Path) -> bytes:

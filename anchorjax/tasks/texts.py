@@ -50,13 +50,18 @@ class Asked(NamedTuple):
 
 
 class TextTask:
-    """The config of a text task. It has `num_train` and `eval_examples`, and says:
+    """The config of a text task, which says what its examples are.
 
-    which texts there are (`make_table`, or `read`), which of them are trained (`train`)
-    and asked (`list_asked`), and what of an answer is scored (`score`). The data of a
-    seed is the random key that orders the texts.
+    `make_table` (or `read`) has its texts, `train` those that are trained, `list_asked`
+    those that are asked, `score` what of an answer counts. The data of a seed is the
+    random key that orders the texts.
     """
 
+    # Fields or properties of every subclass.
+    vocab: int
+    seq_len: int
+    num_train: int
+    eval_examples: int
     loss_on: LossOn = 'text'
     score_end: bool = True  # whether END belongs to the answer
     last_only: bool = False  # the last token alone is the answer
@@ -67,16 +72,12 @@ class TextTask:
             vocab=self.vocab,
             seq_len=self.seq_len,
             num_train=self.num_train,
-            eval_set_names=self.eval_set_names,
+            eval_set_names=tuple(self.list_asked()),
             make_data=lambda key: key,
             batch=self.make_batch,
             eval_sets=self.make_eval_sets,
             last_only=self.last_only,
         )
-
-    @property
-    def eval_set_names(self) -> tuple[str, ...]:
-        return tuple(self.list_asked())
 
     def make_table(self) -> Table:
         """All texts; it may read files."""
@@ -98,7 +99,7 @@ class TextTask:
         """What counts of these texts in an eval set."""
         return to_scored_batch(read, self.score_end)
 
-    def find_groups(self, row_B: jax.Array) -> jax.Array | None:
+    def find_groups(self, row_B: jax.Array) -> jax.Array:
         """The group of each row, [B], an index into Task.group_names."""
         return jnp.asarray(self.make_table().group_N)[row_B]
 
@@ -195,11 +196,12 @@ def join_eval_sets(
         if own is None:
             own = jnp.ones(batch.targets_BQ.shape, jnp.float32)
         weights.append(own * is_real_B1)
+    known = [group_B for group_B in groups if group_B is not None]
     return EvalSets(
         jnp.stack([batch.tokens_BT for batch in asked]),
         jnp.stack([batch.targets_BQ for batch in asked])[:, None],
         jnp.stack(weights),
-        None if groups[0] is None else jnp.stack(groups),
+        jnp.stack(known) if known else None,
     )
 
 

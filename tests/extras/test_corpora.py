@@ -212,6 +212,8 @@ def test_the_command_line(source, tmp_path, monkeypatch, capsys):
     assert corpus.words[-2:] == ('<unknown>', '<end>')
     for bad, line in (
         ((*words[:1], *words[3:]), 'required: --source'),
+        ((*words[:2], '', *words[3:]), "--source = '': must be a file, a folder or"),
+        ((*words[:2], 'foo://y', *words[3:]), "--source 'foo://y': ValueError: P"),
         ((*words[:2], 'public', *words[3:]), "'public': must be a path"),
         (('text', '--out', out, '--source', source), 'needs --vocabulary'),
         ((*words, '--sets', 'RedPajamaC4'), 'unrecognized arguments: --sets'),

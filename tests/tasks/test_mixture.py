@@ -40,12 +40,33 @@ SMALL = MixtureConfig(
 )
 
 
-def test_prontoqa_comes_before_the_stories_and_trained_before_held_out():
-    rows = jax.jit(SMALL.train)(None, np.array([0, 11, 12, 23]))
-    assert rows.tolist() == [0, 11, 17, 28]
-    asked = jax.jit(SMALL.draw_asked)(None)
-    first = {name: int(row_B[0]) for name, (row_B, _) in asked.items()}
-    assert first == dict(zip(EVAL_SETS, (0, 17, 12, 29), strict=True))
+def test_the_first_half_of_the_examples_is_prontoqa():
+    task = SMALL.make()
+    batch = jax.jit(task.batch)(None, np.array([0, 11, 12, 23]))
+    mixture = read_mixture(SMALL)
+    for row, (source, number) in enumerate(
+        [('prontoqa', 0), ('prontoqa', 11), ('stories', 0), ('stories', 11)]
+    ):
+        tokens, length = (part[number] for part in mixture.sequences[source])
+        np.testing.assert_array_equal(batch.tokens_BT[row], tokens[:-1])
+        np.testing.assert_array_equal(batch.targets_BQ[row], tokens[1:])
+        assert batch.weights_BQ[row].sum() == length - 1
+        assert (batch.weights_BQ[row, : length - 1] == 1).all()
+    assert task.num_train == 24
+
+
+def test_the_eval_sets_are_each_source_trained_and_held_out():
+    task = SMALL.make()
+    assert task.eval_set_names == EVAL_SETS
+    eval_sets = jax.jit(task.eval_sets)(None)
+    mixture = read_mixture(SMALL)
+    for p, name in enumerate(EVAL_SETS):
+        source, _, is_heldout = name.partition('_')
+        first = 12 if is_heldout else 0
+        expected = mixture.sequences[source].tokens_NL[first]
+        np.testing.assert_array_equal(eval_sets.tokens_PBT[p, 0], expected[:-1])
+    # Five held-out sequences for an eval set of six: the last one has no weight.
+    assert eval_sets.weights_PBQ[2, 5].sum() == 0 < eval_sets.weights_PBQ[0, 5].sum()
 
 
 def test_questions_end_with_their_judgement_and_words_are_shared():

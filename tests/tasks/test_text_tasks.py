@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax.tasks import cogs, mixture, prontoqa
+from anchorjax.tasks import cogs, prontoqa
 from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.cogs.task import list_tokens as list_words_of_cogs
 from anchorjax.tasks.prontoqa.texts import list_tokens, write_answer, write_prompt
@@ -26,9 +26,6 @@ JUDGEMENTS = prontoqa.ProntoqaConfig(**PRONTOQA, chain_of_thought=False)
 ADDITION = {'largest': 29, 'square': (10, 15), 'num_examples': 300, 'eval_examples': 50}
 DIGITS = AdditionConfig(**ADDITION)
 NUMBERS = AdditionConfig(**ADDITION, encoding='numbers')
-MIXTURE = mixture.MixtureConfig(
-    hops=1, num_sequences=12, num_heldout=5, seq_len=140, vocab=512, eval_examples=6
-)
 
 
 class Text(NamedTuple):
@@ -50,7 +47,7 @@ def write_command(row: int) -> Text:
 
 def write_sentence(row: int) -> Text:
     sentence, form, case = cogs.list_rows('', 0, 105, 105)[row]
-    group = case.removesuffix(case.removeprefix('exposure')) or case
+    group = 'exposure' if case.startswith('exposure') else case
     return Text(f'IN {sentence} OUT', f'{form} END', group)
 
 
@@ -84,13 +81,6 @@ def name_region(*operands: int) -> str:
     return '_'.join(places)
 
 
-def write_sequence(row: int) -> Text:
-    source, number = mixture.SOURCES[row // 17], row % 17
-    tokens_NL, length_N = mixture.read_mixture(MIXTURE).sequences[source]
-    words = [str(token) for token in tokens_NL[number, : length_N[number]]]
-    return Text(words[0], ' '.join(words[1:]), '')
-
-
 NUMBERED = [str(number) for number in range(600)]
 CASES: dict[str, tuple[TextTask, Sequence[str], Callable[[int], Text]]] = {
     'scan': (SCAN, TOKENS, write_command),
@@ -102,7 +92,6 @@ CASES: dict[str, tuple[TextTask, Sequence[str], Callable[[int], Text]]] = {
     ),
     'digits': (DIGITS, '0123456789+=.', write_digits),
     'numbers': (NUMBERS, NUMBERED, write_numbers),
-    'mixture': (MIXTURE, NUMBERED, write_sequence),
 }
 # Sequences of each eval set, which are not padding.
 NUM_ASKED = {
@@ -112,7 +101,6 @@ NUM_ASKED = {
     'judgements': [40, 50],
     'digits': [50, 50, 36],
     'numbers': [50, 50, 36],
-    'mixture': [6, 6, 5, 5],
 }
 
 
@@ -156,5 +144,4 @@ def test_eval_sets_ask_for_the_answers_of_their_rows(case):
             found = spell(names, eval_sets.targets_PRBQ[p, 0, b], weights_BQ[b])
             is_whole = name.endswith('proof') or not text.asked
             assert found == (text.answer if is_whole else text.asked)
-            if task.group_names:
-                assert task.group_names[eval_sets.groups_PB[p, b]] == text.group
+            assert task.group_names[eval_sets.groups_PB[p, b]] == text.group

@@ -65,9 +65,12 @@ def find_files(source: str, pattern: str = '') -> Files:
       UserError: there is none, or the package is missing.
       TemporaryError: the hub does not answer.
     """
-    fs, root = import_extra('fsspec.core', 'data').url_to_fs(source)
+    open_address = import_extra('fsspec.core', 'data').url_to_fs
     try:
+        fs, root = open_address(source)
         found = fs.find(root, detail=True)
+    except (ValueError, ImportError) as e:  # no such kind of address
+        raise UserError(f'--source {source!r}: {describe_cause(e)}') from None
     except Exception as e:  # the hub's client raises many kinds
         line = f'{source}: {describe_cause(e)}; a local copy can be --source PATH'
         raise TemporaryError(line) from None
