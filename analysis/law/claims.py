@@ -17,10 +17,9 @@ INTRODUCTION = (
     'end of training, paired by seed. In brackets: the γ that starts with the same '
     "standard deviation at width 400, P1's. The sentences are ours. Each follows a "
     'prediction that was written before its networks were trained '
-    '([predictions](../log/predictions_law.md), at the time in the first column), '
-    'with the exception trained; which predictions became claims was chosen '
-    'afterwards. What the law measures besides is exploratory: '
-    '[law_effects.csv](law_effects.csv).'
+    '(at the time in its source), with the exception trained; which predictions became '
+    'claims was chosen afterwards. What the law measures besides, in law_effects.csv, '
+    'is exploratory.'
 )
 tabulate = members.tabulate
 

@@ -46,8 +46,8 @@ INTRODUCTION = (
     'paired by seed. P1 itself shows something else: for each seed and each mapping '
     'the highest share over nine learning rates, which one network in nine can bring '
     'about. At width 32 both stand side by side. In the table of networks `route` says '
-    'how the answer comes to the last token: *key first*, the number goes to an anchor '
-    'and the anchor, in a later layer, to the last token (Fig 3 (c)); *pair first*, an '
+    'how the answer comes to the last token: “key first”, the number goes to an anchor '
+    'and the anchor, in a later layer, to the last token (Fig 3 (c)); “pair first”, an '
     'anchor goes there first and the number later (Fig 3 (a)).'
 )
 COLUMNS = (
