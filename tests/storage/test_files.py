@@ -1,6 +1,7 @@
 """A file is whole or absent, and whatever goes wrong is one line with its cause."""
 
 import functools
+import os
 import pathlib
 import resource
 import shutil
@@ -61,7 +62,7 @@ def save_figure(path: pathlib.Path, size: int) -> None:
 
 
 def save_checkpoint(path: pathlib.Path, size: int) -> None:
-    arrays = np.random.default_rng(0).normal(size=(12, 1, size))
+    arrays = np.random.default_rng(0).normal(size=(20, 1, size))
     checkpoint.save(path, size, {f'W_{i}': array for i, array in enumerate(arrays)})
 
 
@@ -92,6 +93,17 @@ def test_a_limit_of_files_is_as_a_full_disk(tmp_path, request, save):
     require_line(caught.value, tmp_path)
     assert checkpoint.list_steps(tmp_path / 'x') == [10] * (save is save_checkpoint)
     assert before.items() <= tree_hash(tmp_path).items()
+
+
+def test_a_checkpoint_needs_few_file_numbers(tmp_path):
+    few = len(os.listdir('/proc/self/fd')) + 20
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (few, limits[1]))
+    try:
+        save_checkpoint(tmp_path, 10)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert checkpoint.list_steps(tmp_path) == [10]
 
 
 @pytest.mark.parametrize('error', [AttributeError('x'), KeyboardInterrupt()])
