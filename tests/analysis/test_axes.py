@@ -10,7 +10,6 @@ import pytest
 from analysis import figure
 from analysis.first_look import save_figures
 from analysis.frame import read_members
-from analysis.members.member import member_of
 from analysis.members.point import list_points
 from analysis.members.selection import list_varying
 from analysis.p1 import curves, eigenvalues, lazy, phase, solutions
@@ -45,17 +44,6 @@ def run(train_once):
         grid__seed=(0,),
         model__depth=2,
     )
-
-
-@pytest.mark.slow
-def test_a_member_is_found_by_its_values(run):
-    for point in list_points(run):
-        member = member_of(run, **point)
-        assert member.point == point
-        assert member.experiment.optimizer.shape == point['shape']
-        assert member.experiment.task.keys == point['keys']
-    with pytest.raises(UserError, match="no member has shape = 'linear'; the sweep"):
-        member_of(run, **POINT | {'shape': 'linear'})
 
 
 @pytest.mark.slow
@@ -96,22 +84,6 @@ def test_the_report_draws_every_figure(run, tmp_path, monkeypatch):
     assert html.count('<dd>--') == len(missing)
     assert 'shape constant, keys (20, 100)' in html
     assert html.count('data:image/png;base64,') == 14
-
-
-@pytest.mark.slow
-def test_a_command_line_takes_text_and_tuples(run, tmp_path, capsys):
-    words = [
-        '--shape=constant',
-        '--keys=(20, 100)',
-        '--gamma=0.8',
-        '--threshold=0.5',
-    ]
-    folders = [f'--run={run.folder.workdir}', f'--out={tmp_path}']
-    figure.run_figure(curves, [*folders, *words])
-    name = 'curves_shape=constant,keys=(20,100),gamma=0.8,threshold=0.5'
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {f'{name}.png', f'{name}.pdf', f'{name}.nc'}
-    assert f'{name}.nc' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('word', ['--step=True', '--step=4.0'])

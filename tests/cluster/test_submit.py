@@ -97,12 +97,6 @@ def test_a_dry_run_prints_the_script_that_would_be_queued(
     assert dry.out.startswith(queued)
 
 
-def test_a_dry_run_needs_no_slurm(submit, tmp_path, monkeypatch):
-    monkeypatch.setenv('PATH', str(tmp_path))
-    said = submit('--shards=2', '--dry_run')
-    assert said.code == 0 and '#SBATCH --array=0-1%2' in said.out
-
-
 @pytest.mark.parametrize(
     'flags, words, expected',
     [

@@ -23,9 +23,7 @@ from anchorjax.extras.corpora.tokenizers import (
     read_words,
     split_words,
 )
-from anchorjax.storage import locks
 from anchorjax.tasks.corpus.token_files import open_corpus, read_document
-from launch.data import CORPORA
 from tests.support.faults import flip
 from tests.support.in_process import run
 
@@ -114,28 +112,11 @@ def test_another_corpus_is_refused(source, tmp_path):
         write_corpus(source, tmp_path / 'other')
 
 
-def test_a_mistake_before_the_first_token_leaves_the_folder_usable(source, tmp_path):
-    path = source / 'a.jsonl'
-    with pytest.raises(UserError, match="no text in 'story'"):
-        write_corpus(path, tmp_path / 'out', field='story')
-    assert write_corpus(path, tmp_path / 'out')['documents'] == 3
-
-
 def test_damaged_tokens_are_not_there_already(source, tmp_path):
     write_corpus(source, tmp_path / 'out')
     flip(tmp_path / 'out' / 'tokens.bin')
     with pytest.raises(UserError, match='damaged'):
         write_corpus(source, tmp_path / 'out')
-
-
-def test_two_processes_do_not_write_into_one_folder(source, tmp_path):
-    out = tmp_path / 'out'
-    with (
-        locks.hold_folder(out),
-        pytest.raises(TemporaryError, match='another process writes there'),
-    ):
-        write_corpus(source, out)
-    assert write_corpus(source, out)['documents'] == 5
 
 
 def test_words():
@@ -223,18 +204,6 @@ def test_public_files_are_those_of_one_commit(monkeypatch, source, tmp_path):
     newest = find_public('a/b', 'data/*')
     with pytest.raises(UserError, match='another revision'):
         write_corpus(newest, out)
-
-
-def test_public_stories_are_those_to_train_on(monkeypatch):
-    class Stories(Hub):
-        def list_repo_tree(self, *_, **__):
-            for name in ('train-00000-of-00004-2d5a', 'validation-00000-of-00001-869c'):
-                yield types.SimpleNamespace(path=f'data/{name}.parquet', size=7)
-
-    monkeypatch.setitem(sys.modules, 'huggingface_hub', Stories())
-    corpus = CORPORA['tinystories']
-    files = find_public(corpus.repository, corpus.pattern)
-    assert list(files.sizes) == ['data/train-00000-of-00004-2d5a.parquet']
 
 
 def test_the_command_line(source, tmp_path, monkeypatch, capsys):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from anchorjax.errors import ConfigError
-from anchorjax.extras.prompts import draw_prompts, read_replies, score_replies
+from anchorjax.extras.prompts import draw_prompts, read_replies
 from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support.cases import TABLE
 from tests.support.in_process import run
@@ -153,14 +153,6 @@ def test_replies_are_scored_beside_members(say, prompts, finished, tmp_path):
         assert ours.composed == pytest.approx(group.unseen_composed.mean())
         assert ours.number == len(group)
     assert len(bars) == 4 + converged.gamma.nunique()
-
-
-def test_one_answer_of_two_names_counts_once():
-    prompts = draw_prompts(AnchorsConfig(noninferential=()), (0,), 1, 1)
-    (prompt,) = (prompt for prompt in prompts if prompt.eval_set == 'unseen')
-    row = prompt._asdict() | {'reply': str(prompt.answers['composed'])}
-    table = score_replies([row])
-    assert table[['composed', 'symmetric']].values.tolist() == [[True, False]]
 
 
 @pytest.mark.parametrize(

@@ -71,19 +71,6 @@ def test_sets_select_rows(tmp_path, kind, metas):
     assert read(path, sets=('RedPajamaBook',)) == []
 
 
-def test_line_ends_around_documents_and_empty_ones(tmp_path):
-    path = tmp_path / 'a.txt'
-    path.write_bytes(b'one\r\ntwo\n<|endoftext|>\n\n<|endoftext|>\nthree\n')
-    assert read(path) == ['one\ntwo', '', 'three']
-
-
-@pytest.mark.parametrize('packing', PACKINGS)
-def test_a_mark_of_utf_8_is_no_letter(tmp_path, packing):
-    path = tmp_path / f'a.txt{packing}'
-    path.write_bytes(PACKINGS[packing]('\ufeffone \ufeff'.encode()))
-    assert read(path) == ['one \ufeff']
-
-
 @pytest.mark.parametrize('packing', PACKINGS)
 @pytest.mark.parametrize('kind', ['.txt', '.jsonl'])
 @pytest.mark.parametrize(

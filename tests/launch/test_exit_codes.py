@@ -1,7 +1,6 @@
 """How a command ends, also where its output cannot go: 0, 1, 2 (bad input), 75."""
 
 import errno
-import io
 import os
 import subprocess
 import sys
@@ -80,17 +79,6 @@ def test_a_disk_that_is_full_while_a_sweep_saves_is_no_bad_input(
     assert capsys.readouterr().err == line
 
 
-@pytest.mark.slow
-def test_a_reader_that_has_seen_enough_ends_a_command_quietly():
-    code = 'from anchorjax import cli; cli.run_command(lambda: print("x"))'
-    reader, writer = os.pipe()
-    os.close(reader)
-    line = [sys.executable, '-c', code]
-    done = subprocess.run(line, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (1, b'')
-
-
 def test_a_file_that_uses_jax_before_the_sweep_is_bad_input(monkeypatch, capsys):
     """As a task with an array at its top does: this process has used JAX, too."""
     jax.devices()
@@ -121,31 +109,6 @@ def test_what_cannot_be_written_is_lost_and_nothing_else(open_broken, buffering)
             print('x' * 10_000, file=stream, flush=True)
         assert stream.fileno() == file.fileno() and not stream.isatty()
     # Closing flushed once more, as the end of Python does.
-
-
-class Notebook(io.TextIOBase):
-    """As the standard output of a notebook: neither a number nor an encoding."""
-
-    def write(self, text):
-        raise OSError(errno.EPIPE, 'gone')
-
-
-def test_a_command_runs_in_a_notebook(monkeypatch, capsys):
-    monkeypatch.setattr(sys, 'stdout', Notebook())
-
-    def command() -> None:
-        with cli.lose_output():
-            print('x', flush=True)
-
-    cli.run_command(command)
-    assert capsys.readouterr().err == ''
-
-
-def test_a_stream_that_can_be_written_gets_all():
-    file = io.StringIO()
-    stream = cli.LossyStream(file)
-    print('a', 'b', file=stream, flush=True)
-    assert file.getvalue() == 'a b\n'
 
 
 @pytest.mark.parametrize('name', ['stdout', 'stderr'])

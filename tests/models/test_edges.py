@@ -12,7 +12,7 @@ from anchorjax.models.edges import allow_edges
 from anchorjax.network import Network
 from anchorjax.training.forward import compute_logits
 from tests.support import cases
-from tests.support.networks import planted, reference
+from tests.support.networks import reference
 from tests.support.networks.wired import LONGER
 from tests.support.rounding import assert_same_but_rounding
 from tests.support.sweeps import trained
@@ -94,16 +94,6 @@ def test_nothing_flows_back_along_a_cut_edge(last_only):
 
     assert slope(draw()) > 1e-4
     assert slope(draw(model__cut_edges=tuple(cuts))) == 0
-
-
-def test_as_many_other_edges_can_be_drawn_and_cut():
-    ablation = edge_sets.prepare_ablation(planted.make_untrained_member(**LONGER))
-    rng = np.random.default_rng(0)
-    drawn = edge_sets.draw_set(ablation.edges, CUTS, rng)
-    assert sorted(e[0] for e in drawn) == [0, 1, 1] and {*drawn} != {*CUTS}
-    without = draw(model__cut_edges=tuple(drawn))
-    left = edge_sets.prepare_ablation(without).edges
-    assert {*left} == {*ablation.edges} - {*drawn}
 
 
 @pytest.mark.slow

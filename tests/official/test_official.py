@@ -5,7 +5,6 @@ import math
 from typing import Any
 
 import chex
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -71,14 +70,6 @@ def test_names_and_shapes_are_the_printed_ones():
     assert sum(map(math.prod, shapes.values())) == 2_732_201
 
 
-def test_options_that_a_state_dict_does_not_contain_can_be_given():
-    state = make_state(**P3)
-    model = weights.from_state_dict(state, norm='pre', activation='relu').config
-    assert (model.norm, model.activation, model.heads) == ('pre', 'relu', 1)
-    model = weights.from_state_dict(make_state(), heads=4).config
-    assert (model.heads, model.head_dim) == (4, 1)
-
-
 def test_the_prefix_of_data_parallel_training_is_removed():
     state = make_state()
     wrapped = {}
@@ -110,14 +101,3 @@ def test_a_state_of_another_model_is_refused_by_the_name_of_the_entry():
             weights.from_state_dict(refused)
     with pytest.raises(UserError, match='heads = 3: must be a divisor of the 4 query'):
         weights.from_state_dict(state, heads=3)
-
-
-@pytest.mark.parametrize('dtype', [np.float16, ml_dtypes.bfloat16, np.float64])
-def test_other_precisions_become_float32(dtype):
-    state = {}
-    expected = {}
-    for name, array in make_state().items():
-        state[name] = array.astype(dtype)
-        expected[name] = state[name].astype(np.float32)
-    params = weights.from_state_dict(state).params
-    assert_same_bits(to_state_dict(params), expected)

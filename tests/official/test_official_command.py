@@ -1,7 +1,6 @@
 """A file of the authors as a member: refused unless it fits, else like any other."""
 
 import dataclasses
-import math
 import pathlib
 from typing import Any, NamedTuple
 
@@ -100,13 +99,6 @@ def test_the_command_prints_the_answers_and_draws(
     numbers = pd.read_csv(tmp_path / 'attention_flow_model_209.csv')
     expected = checkpoint.params['block_0']['W_Q']
     np.testing.assert_allclose(numbers.drop(columns='about'), expected, rtol=1e-5)
-
-
-def test_of_its_training_nothing_but_the_weights_is_known(checkpoint):
-    member = official.load_member(checkpoint.path, checkpoint.experiment, heads=2)
-    assert member.experiment.model == checkpoint.experiment.model
-    assert member.step == -1 and member.point['seed'] == 0
-    assert math.isnan(member.point['gamma'])
 
 
 def _measure_exactly(checkpoint: Checkpoint, member: Member) -> dict:

@@ -54,14 +54,6 @@ def test_the_same_weights_give_the_same_logits(
     np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=2e-5)
 
 
-def test_half_precision_files_are_read(torch, torch_network, tmp_path):
-    network = torch_network.draw_network(cases.tiny().model, VOCAB).bfloat16()
-    torch.save(network.state_dict(), tmp_path / 'w.pt')
-    W_pos = weights.load_weights(tmp_path / 'w.pt').params['W_pos']
-    expected = network.embedding.pos_emb.weight.detach().float()
-    np.testing.assert_array_equal(W_pos, expected)
-
-
 class Malicious:
     """Unpickled, it creates a file."""
 

@@ -117,19 +117,6 @@ def test_other_presets_of_the_papers_draw_residual_outputs_as_they_write(name):
     assert resolved.model.residual_init == 'plain'
 
 
-def test_forty_billion_tokens_are_distinct_where_there_are_as_many():
-    """DATASETS 7: GitHub has about 33 B tokens, with Wikipedia about 56 B."""
-    num_distinct = {}
-    for preset in ('github', 'both'):
-        spec = str(ROOT / 'configs' / f'slimpajama.py:{preset}')
-        resolved = config.resolve(config.load(spec))
-        num_read = resolved.train.num_steps * resolved.train.batch_size
-        num_distinct[preset] = resolved.task.num_examples
-        assert num_read * resolved.task.seq_len == pytest.approx(40e9, rel=1e-4)
-    assert num_distinct['both'] == num_read
-    assert num_distinct['github'] * resolved.task.seq_len == pytest.approx(32e9)
-
-
 def test_presets_have_the_sizes_that_the_paper_prints():
     sizes = {}
     for name in ('scan', 'cogs', 'prontoqa'):

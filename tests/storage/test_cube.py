@@ -149,30 +149,6 @@ def test_a_divergence_in_the_last_update_is_flagged(tmp_path):
     assert not run.members.converged[1]
 
 
-@pytest.mark.slow
-def test_every_cohort_names_answers_by_its_own_pairs(tmp_path):
-    shifts = (5, 1, -2, -8, *range(-8, 9))
-    experiment = sweeps.experiment(
-        task__anchors=tuple(range(201, 201 + len(shifts))),
-        task__shifts=shifts,
-        task__unseen=((204, 203),),
-        task__noninferential=((203, 204, -6),),
-        task__vocab=300,
-        task__num_examples=2_000,
-        **BRIEF,
-        grid__seed=(0, 1, 2),
-        static_axes=(('task.num_anchors', (4, len(shifts))),),
-    )
-    run = api.train(experiment, tmp_path / 'both')
-    table = run.members.set_index('num_anchors')
-    for cohort in experiment.cohorts():
-        alone = api.train(experiment.for_cohort(cohort), tmp_path / cohort.name)
-        ((_, number),) = cohort.static
-        expected = alone.members.unseen_answer.tolist()
-        assert table.loc[number].unseen_answer.tolist() == expected
-    assert not table.loc[4].unseen_answer.str.contains('205|213').any()
-
-
 def test_an_environment_that_is_come_back_to_counts_once(one_member, tmp_path):
     workdir = copy_folder(one_member, tmp_path / 'run')
     (chunk,) = api.open(workdir).folder.chunks

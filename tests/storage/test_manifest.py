@@ -41,13 +41,6 @@ def test_a_damaged_manifest_is_refused(tmp_path, old, new):
     require_line(caught.value, tmp_path)
 
 
-def test_a_machine_without_git_can_start_a_sweep(monkeypatch, tmp_path):
-    monkeypatch.setenv('PATH', str(tmp_path))
-    opened(tmp_path / 'run')
-    (entry,) = read_manifest(tmp_path / 'run').environments
-    assert entry.git_commit == 'unknown'
-
-
 def run_git(folder: pathlib.Path, *words: str) -> None:
     who = ['-c', 'user.name=x', '-c', 'user.email=x@x']
     subprocess.run(['git', *who, '-C', str(folder), *words], check=True)

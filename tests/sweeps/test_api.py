@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import ConfigError, StoreError, StoreUnavailable, UserError
-from anchorjax.storage import locks
+from anchorjax.errors import ConfigError, StoreError, UserError
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.jobs import read_jobs
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.shards import WHOLE, Shard
+from anchorjax.sweeps.shards import Shard
 from tests.support import tiny
 from tests.support.faults import ONE
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
@@ -168,11 +167,3 @@ def test_a_new_notebook_trains_on_every_core(tmp_path):
     assert done.returncode == 0, done.stderr
     printed = done.stdout.splitlines()[-1]  # below the progress
     assert printed.split() == [str(len(os.sched_getaffinity(0))), 'True']
-
-
-def test_chunks_that_another_process_trains_are_left_to_it(tmp_path):
-    with (
-        locks.hold_file(tmp_path / 'jobs' / f'{WHOLE.name}.json'),
-        pytest.raises(StoreUnavailable, match='chunks 0 to 0 are in use by another'),
-    ):
-        api.train(experiment(**ONE), tmp_path)

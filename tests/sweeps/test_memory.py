@@ -60,16 +60,6 @@ def test_a_sweep_that_does_not_fit_is_refused_and_leaves_no_folder(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
-def test_the_largest_cohort_decides(tmp_path):
-    small = measure_program(experiment(model__width=8), 1)
-    large = measure_program(experiment(model__width=64), 1)
-    both = experiment(static_axes=(('model.width', (8, 64)),))
-    with pytest.raises(ConfigError, match=r'train.batch_size'):
-        memory.require_fit(both, make_mesh(1), 1, (small + large) / 2)
-    memory.require_fit(both, make_mesh(1), 1, large)
-
-
 @pytest.mark.parametrize('kept', ['resume', 'snapshots'])
 def test_a_member_on_disk_is_its_parameters_and_optimizer_state(tmp_path, kept):
     """At most 5 % more, at a quarter of the paper's width; compression saves 7 %."""

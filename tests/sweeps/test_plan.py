@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import UserError
 from anchorjax.sweeps import cost, plan
 from anchorjax.sweeps.plan import make_plan
 from anchorjax.sweeps.prepare import prepare
@@ -133,15 +133,6 @@ def test_only_what_is_left_of_a_sweep_counts(one_member, tmp_path):
     assert make_plan(finished).seconds == 0
 
 
-def test_a_folder_that_not_every_host_sees_is_refused(monkeypatch, tmp_path):
-    def gather(value: object) -> list:
-        return [value, False] if value is True else [value]
-
-    monkeypatch.setattr('anchorjax.sweeps.prepare.hosts.gather', gather)
-    with pytest.raises(StoreError, match='not every host sees the sweep in it'):
-        prepare(experiment(), tmp_path)
-
-
 def test_a_dry_run_refuses_the_folder_of_another_sweep(sweep, tmp_path):
     opened(tmp_path / 'ours')
     opened(tmp_path / 'other', optimizer__b2=0.9)
@@ -189,14 +180,3 @@ def test_an_unknown_argument_is_one_line(sweep, tmp_path, words, line):
     (found,) = said.errors.splitlines()
     assert found.startswith(f'error: {line}')
     assert not list(tmp_path.iterdir())
-
-
-def test_help_lists_the_fields_of_the_config_with_their_ranges(sweep):
-    said = sweep('--help')
-    assert said.code == 0
-    for field in (
-        r'width=8 +int, at least 1',
-        r'norm=post +post or pre',
-        r'gamma=\(0.3, 0.8\) +tuple of float',
-    ):
-        assert re.search(field, said.out)

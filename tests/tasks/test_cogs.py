@@ -119,15 +119,6 @@ def test_other_texts_have_no_logical_form(sentence):
         write_logical_form(sentence)
 
 
-@pytest.mark.parametrize(
-    'forms', ['eat ate eaten', 'cry cried cried', 'like liked liked']
-)
-def test_forms_of_verbs(forms):
-    verb, past, participle = forms.split()
-    assert cogs_words.past_of(verb) == past
-    assert cogs_words.participle_of(verb) == participle
-
-
 def test_sentences_obey_the_limits_of_the_official_ones():
     sentences = draw_sentences(4_000)
     assert len(set(sentences)) == 4_000
@@ -248,21 +239,6 @@ def test_eval_sets_ask_what_they_say(own_rows):
             assert is_whole or (asked.endswith(' CUT') and len(row.form.split()) > 150)
     shares = collections.Counter(names[eval_sets.groups_PB[2]].tolist())
     assert shares == dict.fromkeys(cogs_cases.CASES, 50)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('seq_len', [32, 96])  # 32: some answers are not even begun
-def test_what_is_cut_asks_for_a_word_that_is_never_trained(seq_len):
-    short = CogsConfig(seq_len=seq_len, num_examples=2_000, eval_examples=210)
-    batch, eval_sets = draw_batch(short, 2_000), draw_eval_sets(short)
-    cut, end = cogs.list_tokens().index('CUT'), cogs.list_tokens().index('END')
-    assert not (batch.tokens_BT == cut).any() and not (batch.targets_BQ == cut).any()
-    asks_cut_PB = (eval_sets.targets_PRBQ[:, 0] == cut).any(-1)
-    asks_end_PB = (eval_sets.targets_PRBQ[:, 0] == end).any(-1)
-    assert (asks_cut_PB != asks_end_PB).all()
-    assert (asks_cut_PB[1:].mean(-1) > 0).all()
-    is_cut = np.nonzero(asks_cut_PB)
-    assert (eval_sets.weights_PBQ[is_cut][:, -1] == 1).all()
 
 
 def test_the_official_rows_are_trained_from_their_folder():

@@ -60,13 +60,6 @@ def test_warmup_drop_falls_to_the_floor_and_stays():
     np.testing.assert_allclose(rates[WARMUP:], BASE, rtol=1e-6)
 
 
-def test_a_cosine_longer_than_training_is_not_cut_short():
-    experiment = cases.tiny(optimizer__schedule_steps=40)
-    assert experiment.train.num_steps == 20
-    rate = optimizers.learning_rate(experiment.optimizer, 1.0, jnp.int32(22))
-    np.testing.assert_allclose(rate, (1 + 1e-4) / 2, rtol=1e-5)
-
-
 CONSTANT = {'model__depth': 1, 'optimizer__shape': 'constant'}
 ALL = cases.tiny(**CONSTANT, model__biases=True)
 BUT_EMBEDDINGS = cases.tiny(**CONSTANT, model__decayed='all_but_embeddings')

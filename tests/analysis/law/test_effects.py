@@ -67,16 +67,6 @@ def test_the_planted_factor_is_found_with_its_sign_and_size():
     assert compare_batches(members[~is_dropped]).mean() == pytest.approx(0.64)
 
 
-def test_where_nothing_decides_intervals_cover_0():
-    rng = np.random.default_rng(0)
-    members = plant(lambda point: 'other', seeds=6)
-    members['unseen_composed'] = rng.uniform(size=len(members))
-    table = effects.tabulate(members)
-    rows = table[(table.outcome == COMPOSED) & (table.settings > 2)]
-    assert set(rows.factor) == {'batch_size', 'learning_rate', 'seq_len'}
-    assert (rows.low < 0).all() and (rows.high > 0).all()
-
-
 def test_a_setting_without_an_answer_is_left_out():
     members = plant(let_batch_decide)
     whole = compare_batches(members)

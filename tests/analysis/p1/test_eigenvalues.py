@@ -67,15 +67,6 @@ def test_a_finished_sweep(finished):
     assert np.isnan(singular[min(W.shape) :]).all()
 
 
-def test_an_earlier_step_and_another_member_and_matrix(finished):
-    other = eigenvalues.compute(
-        finished, 1, 'block_0/W_Q', 2, depth=1, gamma=0.3, seed=1
-    )
-    W = finished.params(1, depth=1, gamma=0.8, seed=1)['block_0']['W_Q']
-    np.testing.assert_allclose(other.eigenvalue[1], covariance_spectrum(W))
-    assert other.followed == 0.3 and len(other.rise) == 2
-
-
 def test_tokens_and_labels_that_occur_are_those_of_the_data():
     """Of the tiny task: compared with a thousand batches' worth of examples."""
     config = cases.tiny().task

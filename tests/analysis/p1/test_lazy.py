@@ -14,13 +14,10 @@ from analysis.changes.distances import (
 )
 from analysis.members.member import draw_independent, member_of
 from analysis.p1 import lazy
-from anchorjax import api, config
 from anchorjax.errors import UserError
 from anchorjax.models import Activations
-from anchorjax.training.devices import make_mesh
 from tests.support.converged import mark_converged
 from tests.support.networks import planted
-from tests.support.sweeps import trained
 
 
 def copy_input(params, x_BTV):
@@ -57,16 +54,6 @@ def matrix(seed):
 def pair(module, start, end):
     first = planted.make_member(module, start)
     return first, first._replace(params=end)
-
-
-@pytest.mark.slow
-def test_the_largest_seed_has_another_start_too(tmp_path):
-    """JAX refuses seeds beyond int32, those that are derived included."""
-    last = np.iinfo(np.int32).max
-    sizes = {'grid__gamma': (0.5,), 'train__snapshot_steps': (0,)}
-    run = trained(tmp_path, grid__seed=(int(last), 5), **sizes)
-    null = lazy.compute(run, 4).null
-    assert (null > 0).all() and null.nunique() == 2
 
 
 NUMBER = 16  # sequences
@@ -208,17 +195,3 @@ def test_a_later_start(finished):
     assert set(later.start) == {4} and set(later.end) == {40}
     with pytest.raises(UserError, match='no trained member has two snapshots from 40'):
         lazy.compute(finished, start=40)
-
-
-@pytest.mark.slow
-def test_a_task_without_an_unseen_pair_has_rows_too(tmp_path):
-    c = config.default(task='modular_addition')
-    c.task.modulus = 7
-    c.model.update(depth=1, width=8, head_dim=4, mlp_dim=8, max_len=3)
-    c.optimizer.warmup_steps = 1
-    c.train.update(batch_size=8, num_steps=4, eval_every=4, snapshot_steps=(0,))
-    c.grid.update(gamma=(0.5, 0.8), seed=(0,))
-    run = api.train(config.resolve(c), tmp_path, mesh=make_mesh(1))
-    result = lazy.compute(run, number=4)
-    assert result.gamma.tolist() == [0.5, 0.8] and (result.end == 4).all()
-    assert set(result.solution) == {'not converged'}

@@ -72,11 +72,6 @@ def test_an_arc_is_in_order_and_a_shuffled_one_is_not():
     assert null['rho'] > null['rho_bound']
 
 
-def test_too_few_or_equal_rows_have_no_order():
-    for cosine_AA in (np.ones((2, 2)), np.ones((5, 5))):
-        assert np.isnan(measure_order(cosine_AA, np.arange(len(cosine_AA)))['rho'])
-
-
 @pytest.mark.slow
 def test_planted_cosines_are_found_in_a_sweep(open_sweep, plant):
     run = open_sweep('transformer')
@@ -124,10 +119,6 @@ def test_the_bound_is_that_of_two_random_orders():
     bound = embedding_pca.bound_random_orders(100)
     # The larger of two |N(0, 1/99)|: 95 % are below 2.24 deviations.
     assert bound == pytest.approx(2.24 / np.sqrt(99), abs=0.02)
-
-
-def test_the_spread_by_hand():
-    assert embedding_pca.measure_spread(np.array([[0.0], [2.0]])) == 1
 
 
 @pytest.mark.slow

@@ -22,7 +22,6 @@ from analysis.theory import trajectories
 from analysis.theory.label_law import read_examples
 from analysis.theory.trajectories import Weights
 from anchorjax.errors import UserError
-from anchorjax.network import NetworkEvalSets
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from tests.support.p2_tasks import relative_error
@@ -242,27 +241,6 @@ def test_planted_answers_are_counted_by_group(open_sweep):
     np.testing.assert_allclose(result.accuracy[2, -1], recorded, atol=1e-6)
     with pytest.raises(UserError, match=r'task.label_ranges = \(\): this figure is'):
         label_groups.compute(open_sweep('flow'))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('name', ['groups', 'transformer'])
-def test_sequences_that_only_fill_an_eval_set_do_not_count(
-    open_sweep, name, monkeypatch
-):
-    member = member_of(open_sweep(name), gamma=0.8, seed=0)
-    measures = {
-        'groups': label_groups.measure_answers,
-        'transformer': first_attention.measure_attention,
-    }
-    is_asked_PB = np.ones_like(member.is_asked_PB)
-    is_asked_PB[:, 5:] = False
-    monkeypatch.setattr(type(member), 'is_asked_PB', is_asked_PB)
-    found = measures[name](member)
-    tokens_PBT, labels_PRB = member.eval_sets
-    others = NetworkEvalSets(tokens_PBT[:, :5], labels_PRB[:, :, :5])
-    monkeypatch.setattr(type(member), 'eval_sets', others)
-    monkeypatch.setattr(type(member), 'is_asked_PB', is_asked_PB[:, :5])
-    xr.testing.assert_allclose(found, measures[name](member))
 
 
 @pytest.mark.parametrize(

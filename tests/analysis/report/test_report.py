@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -218,11 +217,3 @@ def test_numbers_read_back_as_the_array(array):
     np.testing.assert_allclose(np.reshape(values, array.shape), array, rtol=1e-4)
     labels = {line.split('\t')[0] for line in lines}
     assert len(labels) == len(lines)
-
-
-def test_rows_of_labelled_numbers_have_their_labels():
-    shares = xr.DataArray(
-        [[0.5, 1.0]], {'seed': [7], 'step': [1, 2]}, name='share'
-    ).to_dataset()
-    text = numbers.format_numbers(shares)['text']
-    assert 'share[seed 7]\t0.5\t1' in text.splitlines()

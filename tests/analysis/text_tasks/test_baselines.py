@@ -26,14 +26,6 @@ def test_baselines_of_addition_by_hand():
     assert 0.4 < unordered['seen_heldout'] < 0.9
 
 
-@pytest.mark.slow
-def test_numbers_of_one_token_have_the_same_baselines():
-    digits = config.resolve(text_tasks.make_config('addition')).task
-    numbers = dataclasses.replace(digits, encoding='numbers')
-    scores = baselines.score_baselines(digits, 0)
-    assert baselines.score_baselines(numbers, 0) == scores
-
-
 def test_a_table_of_unordered_pairs_knows_the_reverse_of_what_was_trained():
     """Seven of the eight pairs of 0, 1 and 2 but (2, 2) are trained."""
     task = AdditionConfig(largest=2, square=(2, 2), num_examples=7)
