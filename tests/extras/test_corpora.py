@@ -6,11 +6,13 @@ import os
 import pathlib
 import sys
 import types
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
-pytest.importorskip('datasets')
+if find_spec('datasets') is None:  # which takes seconds to import
+    pytest.skip('not installed: datasets', allow_module_level=True)
 
 from anchorjax.errors import TemporaryError, UserError
 from anchorjax.extras.corpora import write

@@ -2,10 +2,12 @@
 
 import gzip
 import json
+from importlib.util import find_spec
 
 import pytest
 
-pytest.importorskip('datasets')
+if find_spec('datasets') is None:  # which takes seconds to import
+    pytest.skip('not installed: datasets', allow_module_level=True)
 import pyarrow
 import pyarrow.parquet
 import zstandard
@@ -56,6 +58,7 @@ def test_every_format_has_the_same_texts(tmp_path, kind, packing):
     assert read(path) == TEXTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('metas', [AS_OBJECT, AS_TEXT])
 @pytest.mark.parametrize('kind', ['.jsonl', '.parquet'])
 def test_sets_select_rows(tmp_path, kind, metas):

@@ -26,7 +26,9 @@ def draw(**fields: Any) -> Network:
     return Network(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
 
 
-@pytest.mark.parametrize('norm', ['post', 'pre_query'])
+@pytest.mark.parametrize(
+    'norm', ['post', pytest.param('pre_query', marks=pytest.mark.slow)]
+)
 def test_the_mask_of_training_is_the_cut_of_analysis_and_the_references(
     norm, monkeypatch
 ):
@@ -78,6 +80,7 @@ def test_the_mask_of_training_is_the_cut_of_analysis_and_the_references(
     assert np.abs(intact.forward(TOKENS_BT).values - logits)[:, -1].max() > 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('last_only', [True, False])
 def test_nothing_flows_back_along_a_cut_edge(last_only):
     """With all of its edges cut, the key has no gradient at the last position."""

@@ -38,6 +38,7 @@ def flatten(tree: Any) -> np.ndarray:
     return np.concatenate(leaves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('size', 'official'), [('small', 124_439_808), ('medium', 354_823_168)]
 )

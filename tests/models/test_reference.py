@@ -111,12 +111,18 @@ def require_reference_logits(experiment: Experiment, params: Any) -> None:
     assert_same_but_rounding(last[:, 0], expected[:, -1])
 
 
-@pytest.mark.parametrize('option', OPTIONS)
+def mark_deep(options: dict[str, Any]) -> list[Any]:
+    """The names of options, of which deep networks take long to compile."""
+    deep = pytest.param('deep', marks=pytest.mark.slow)
+    return [deep if name == 'deep' else name for name in options]
+
+
+@pytest.mark.parametrize('option', mark_deep(OPTIONS))
 def test_forward_is_the_references(option):
     require_reference_logits(*cases.draw_member(**BASE, **OPTIONS[option]))
 
 
-@pytest.mark.parametrize('option', GPT2_OPTIONS)
+@pytest.mark.parametrize('option', mark_deep(GPT2_OPTIONS))
 def test_gpt2s_forward_is_the_references(option):
     require_reference_logits(*cases.draw_gpt2(**BASE, **GPT2_OPTIONS[option]))
 

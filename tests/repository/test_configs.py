@@ -74,6 +74,7 @@ def test_every_preset_resolves_and_has_a_name_of_its_own():
 FIRST = {spec.partition(':')[0]: spec for spec in reversed(SPECS)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'spec', FIRST.values(), ids=[pathlib.Path(path).name for path in FIRST]
 )

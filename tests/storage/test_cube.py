@@ -138,6 +138,7 @@ def test_neither_the_limit_nor_the_records_of_curves_change_what_is_trained(tmp_
     np.testing.assert_array_equal(losses[0], losses[2])
 
 
+@pytest.mark.slow
 def test_a_divergence_in_the_last_update_is_flagged(tmp_path):
     """Its loss and gradient were finite; what its parameters answer is not."""
     changes = BRIEF | {'train__num_steps': 1, 'train__eval_every': 1}

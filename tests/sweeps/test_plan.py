@@ -88,6 +88,7 @@ def test_more_than_a_week_is_begun_only_with_yes(sweep, monkeypatch, tmp_path):
     assert sweep(*long, '--yes').code == 0 and len(begun) == 1
 
 
+@pytest.mark.slow
 def test_the_largest_preset_is_planned_without_compiling(monkeypatch, tmp_path):
     def refuse(trainer: Trainer, rows: int) -> None:
         raise AssertionError('it compiles')
@@ -160,7 +161,8 @@ def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(sweep, tmp_path
 def test_the_same_command_again_says_all_is_done(sweep, two_lanes, tmp_path):
     workdir = copy_folder(two_lanes.folder.workdir, tmp_path / 'run')
     before = tree_hash(workdir / 'cohorts')
-    said = sweep('--workdir', workdir, '--config.train.lanes=2')
+    same = ('--config.train.lanes=2', '--config.train.resume_every=1e9')
+    said = sweep('--workdir', workdir, *same)
     assert said.code == 0, said.errors
     assert 'all members are trained already' in said.out
     assert tree_hash(workdir / 'cohorts') == before

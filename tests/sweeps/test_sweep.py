@@ -63,7 +63,7 @@ def test_the_members_differ(two_lanes, change):
 
 @pytest.mark.parametrize('grid', [ALONE, FIRST, LAST_OF_NINE])
 def test_a_member_does_not_depend_on_the_others(two_lanes, tmp_path, grid):
-    run = trained(tmp_path, train__lanes=2, **grid)
+    run = trained(tmp_path, train__lanes=2, train__resume_every=1e9, **grid)
     assert are_same(read_member(two_lanes, **POINT), read_member(run, **POINT))
 
 
@@ -77,6 +77,7 @@ def test_a_diverging_member_is_recorded_and_its_neighbour_keeps_its_bits(
         shown.append(progress.loss)
 
     changes = {'train__lanes': 2, 'grid__learning_rate': rates}
+    changes['train__resume_every'] = 1e9
     both = trained(tmp_path, report=report, **ALONE, **changes)
     assert are_same(read_member(two_lanes, **POINT), read_member(both, **POINT))
     results = both.results.squeeze().sel(learning_rate=list(rates))

@@ -208,6 +208,7 @@ def test_pairs_of_many_anchors_have_names_of_their_own():
     assert len(set(task.group_names)) == len(task.group_names) == 144
 
 
+@pytest.mark.slow
 def test_a_number_of_anchors_takes_the_first_ones():
     six = {'anchors': (1, 2, 3, 4, 5, 6), 'shifts': (5, 1, -2, -8, 3, -4)}
     few = AnchorsConfig(eval_examples=64)

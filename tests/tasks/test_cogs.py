@@ -205,6 +205,7 @@ def spell(tokens: np.ndarray) -> str:
     return ' '.join(cogs.list_tokens()[token] for token in tokens)
 
 
+@pytest.mark.slow
 def test_our_own_rows_are_as_many_as_the_official_ones(own_rows):
     sentences = [row.sentence for row in own_rows]
     assert len(set(sentences)) == len(sentences) == 24_155 + 1050 + 1050
@@ -214,6 +215,7 @@ def test_our_own_rows_are_as_many_as_the_official_ones(own_rows):
     assert gen == dict.fromkeys(cogs_cases.CASES, 50)
 
 
+@pytest.mark.slow
 def test_eval_sets_ask_what_they_say(own_rows):
     config = CogsConfig(num_examples=400, eval_examples=1050)
     task = config.make()

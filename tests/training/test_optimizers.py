@@ -146,15 +146,15 @@ def test_a_member_decays_in_its_window_alone():
 
 def test_sgd_with_momentum_by_hand():
     config = OptimizerConfig(method='sgd', b1=0.5, clip_norm=1e9)
-    params = {'a': jnp.zeros(2)}
-    optimizer = optimizers.make_optimizer(config, {'a': True}, rate=1.0)
+    params = {'a': jnp.array([1.0, -2.0])}  # not moved: each step decays it alike
+    optimizer = optimizers.make_optimizer(config, {'a': True}, 1.0, weight_decay=0.1)
     state = optimizer.init(params)
     update = jax.jit(optimizer.update)
     directions = []
     for grads in ([1.0, -2.0], [0.0, 4.0], [2.0, 0.0]):
         updates, state = update({'a': jnp.array(grads)}, state, params)
         directions.append(-updates['a'])
-    expected = [[1.0, -2.0], [0.5, 3.0], [2.25, 1.5]]
+    expected = np.add([[1.0, -2.0], [0.5, 3.0], [2.25, 1.5]], [0.1, -0.2])
     np.testing.assert_allclose(directions, expected, rtol=1e-6)
 
 

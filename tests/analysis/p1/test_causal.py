@@ -37,12 +37,14 @@ def require_needed(result: xr.Dataset, edges: set[str]) -> None:
     assert set(result.edge.values[result.circuit]) == edges
 
 
+@pytest.mark.slow
 def test_the_edges_of_the_solution_and_no_others_are_necessary(solved):
     solution, result = solved
     require_needed(result, set(map(causal.name_edge, MECHANISMS[solution])))
     assert result.intact.sel(eval_set='unseen', mapping=solution) == 1
 
 
+@pytest.mark.slow
 def test_its_mechanism_suffices_and_the_other_does_not(solved):
     solution, result = solved
     other = OTHER[solution]
@@ -73,6 +75,7 @@ def test_a_random_set_has_as_many_edges_in_each_layer_and_is_another_one():
     assert everything == edges  # there is no other set
 
 
+@pytest.mark.slow
 def test_patching_shows_where_the_key_is_known(solved):
     solution, result = solved
     moved = result.moved.sel(factor='key')
@@ -101,6 +104,7 @@ def test_mechanisms_are_those_of_two_layers_with_the_key_first(fields, has_mecha
     assert edge_sets.has_mechanism(member) == has_mechanism
 
 
+@pytest.mark.slow
 def test_where_the_pair_comes_last_its_second_anchor_is_the_last_token():
     changes = {'task__seq_len': 3, 'task__last_token': 'pair'}
     wired = Wired('pair last')

@@ -103,6 +103,7 @@ def test_the_null_is_the_distance_of_two_independent_starts(result, start):
     assert len(result.null) == 8 and len(set(result.null)) == 8
 
 
+@pytest.mark.slow
 def test_converged_members_are_told_apart_and_diverged_ones_left_out(finished, result):
     assert not result.converged.any()
     marked = mark_converged(finished, finished.results.seed == 1)
@@ -179,6 +180,7 @@ def test_movement_by_name():
     assert found['all'] == pytest.approx(5 / np.sqrt(8))
 
 
+@pytest.mark.slow
 def test_a_finished_sweep_has_a_row_for_every_member(finished, result):
     assert len(result) == 8
     assert (result.start == 0).all() and (result.end == 40).all()
@@ -190,6 +192,7 @@ def test_a_finished_sweep_has_a_row_for_every_member(finished, result):
     assert result.movement_W_embed[3] == pytest.approx(moved['W_embed'])
 
 
+@pytest.mark.slow
 def test_a_later_start(finished):
     later = lazy.compute(finished, NUMBER, start=2)
     assert set(later.start) == {4} and set(later.end) == {40}

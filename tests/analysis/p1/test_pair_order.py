@@ -94,6 +94,7 @@ def test_planted_solutions_are_told_apart_by_their_answers(finished, monkeypatch
     np.testing.assert_array_equal(orders.symmetric, ~is_composed)
 
 
+@pytest.mark.slow
 def test_each_member_is_followed_through_its_snapshots(finished):
     results = finished.results
     is_shown = (results.gamma == 0.8) & (results.seed == 1)  # of either depth
@@ -109,6 +110,7 @@ def test_each_member_is_followed_through_its_snapshots(finished):
     assert set(shallow.layer) == {1}
 
 
+@pytest.mark.slow
 def test_members_that_have_not_converged_are_left_out_and_counted(finished):
     some = mark_converged(finished, finished.results.seed == 1)
     orders = pair_order.compute(some, number=64)

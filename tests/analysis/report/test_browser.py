@@ -4,6 +4,8 @@ import pytest
 
 from tests.support.pages import browser, samples
 
+pytestmark = pytest.mark.slow
+
 SIZES = {'desktop': (1400, 900), 'phone': (390, 844)}
 CELL = '[role=gridcell]'
 TITLE = '#member-title'

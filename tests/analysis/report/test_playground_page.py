@@ -11,6 +11,8 @@ from analysis.report.playground import describe_task
 from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support.pages import browser, samples
 
+pytestmark = pytest.mark.slow
+
 START = 'depth 1, exception trained, γ 0.3 (0.10 at width 400), seed 0'
 ON_THE_LEFT = '.side:first-child'
 CUT = '1 key last'  # an edge

@@ -50,6 +50,7 @@ def payload(finished: Run) -> dict:
     return collect(read_subject(finished), samples.ignore)
 
 
+@pytest.mark.slow
 def test_every_member_has_its_own_numbers_and_insides(finished, payload):
     json.dumps(payload, allow_nan=False)
     points = list_points(finished)
@@ -87,6 +88,7 @@ def test_the_symmetric_answer_is_explained_for_every_network(
     assert (unseen.composed, unseen.symmetric) == ('x − 10', 'x − 6')
 
 
+@pytest.mark.slow
 def test_the_command_writes_one_page_and_says_what_is_missing(
     two_lanes, tmp_path, monkeypatch
 ):
