@@ -117,14 +117,6 @@ def test_bad_input_is_one_line_and_queues_nothing(
     assert not (tmp_path / 'run').exists()
 
 
-def test_what_slurm_refuses_is_one_line(submit, fake_slurm):
-    script = '#!/bin/sh\necho invalid partition >&2\nexit 1\n'
-    (fake_slurm / 'sbatch').write_text(script)
-    said = submit('--shards=2')
-    assert said.code == 2 and 'invalid partition' in said.errors
-    assert len(said.errors.splitlines()) == 1
-
-
 # A process of a shard: it notes each start; the first one may wait for a signal, and
 # then stops as a sweep does.
 CHILD = """

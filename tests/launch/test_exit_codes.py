@@ -111,30 +111,6 @@ def test_what_cannot_be_written_is_lost_and_nothing_else(open_broken, buffering)
     # Closing flushed once more, as the end of Python does.
 
 
-@pytest.mark.parametrize('name', ['stdout', 'stderr'])
-def test_a_command_without_a_standard_stream_runs(monkeypatch, name):
-    monkeypatch.setattr(sys, name, None)
-    said = []
-
-    def command() -> None:
-        print('x', file=getattr(sys, name))
-        said.append(getattr(sys, name).isatty())
-
-    cli.run_command(command)
-    assert said == [False]
-
-
-def test_an_error_that_nobody_can_read_has_its_exit_code(monkeypatch):
-    def fail() -> None:
-        raise cli.UserError('bad')
-
-    with open(open_full(), 'w', buffering=1) as full:
-        monkeypatch.setattr(sys, 'stderr', full)
-        with pytest.raises(SystemExit) as caught:
-            cli.run_command(fail)
-    assert caught.value.code == cli.EXIT_USER_ERROR
-
-
 @pytest.mark.slow
 def test_a_sweep_whose_output_goes_nowhere_is_trained(launched, tmp_path):
     words = [sys.executable, 'launch/sweep.py', '--config', TINY_FILE, *THREE]

@@ -112,15 +112,6 @@ def test_converged_members_are_told_apart_and_diverged_ones_left_out(finished, r
     assert converged == [False, True, False, False, True, False, True]
 
 
-def test_every_eval_set_is_asked_as_often(start):
-    tokens_BT, labels_B = choose_sequences(start, 6)
-    tokens_PBT, labels_PRB = start.eval_sets
-    assigned = start.task.mapping_names.index('assigned')
-    for p in range(3):
-        np.testing.assert_array_equal(tokens_BT[p::3], tokens_PBT[p, :2])
-        np.testing.assert_array_equal(labels_B[p::3], labels_PRB[p, assigned, :2])
-
-
 def test_a_network_that_stands_still_is_lazy(start):
     same = measure_change(start, start, NUMBER)
     assert same['kernel'] == pytest.approx(0, abs=1e-9) and same['pattern'] == 0
