@@ -127,18 +127,6 @@ def test_a_task_without_eval_sets_of_training_examples_is_judged_by_its_train_lo
 
 
 @pytest.mark.slow
-def test_neither_the_limit_nor_the_records_of_curves_change_what_is_trained(tmp_path):
-    common = BRIEF | {'grid__seed': (0, 1), 'train__num_steps': 4}
-    losses = []
-    for every, limit in ((1, 1e-9), (2, 100.0), (4, 100.0)):
-        changes = common | {'train__eval_every': every, 'train__converged_loss': limit}
-        run = api.train(sweeps.experiment(**changes), tmp_path / str(every))
-        losses.append(run.results.fit_loss.values)
-    np.testing.assert_array_equal(losses[0], losses[1])
-    np.testing.assert_array_equal(losses[0], losses[2])
-
-
-@pytest.mark.slow
 def test_a_divergence_in_the_last_update_is_flagged(tmp_path):
     """Its loss and gradient were finite; what its parameters answer is not."""
     changes = BRIEF | {'train__num_steps': 1, 'train__eval_every': 1}

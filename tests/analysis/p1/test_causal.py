@@ -8,10 +8,9 @@ import xarray as xr
 
 from analysis.circuits import edge_sets, patching
 from analysis.circuits.edge_sets import MECHANISMS
-from analysis.members.member import Member, member_of
-from analysis.p1 import causal, mechanisms
+from analysis.members.member import Member
+from analysis.p1 import causal
 from tests.support import cases
-from tests.support.converged import mark_converged
 from tests.support.networks import planted
 from tests.support.networks.wired import Wired, make_wired_member
 
@@ -133,25 +132,3 @@ def test_where_the_pair_comes_last_its_second_anchor_is_the_last_token():
         'both anchors',
     ]
     assert moved.sel(place=['anchor_2', 'key']).values.tolist() == [1, 0]
-
-
-@pytest.mark.slow
-def test_every_converged_member_of_two_layers_is_asked_which_mechanism_suffices(
-    finished,
-):
-    is_converged = (finished.results.seed == 1) | (finished.results.depth == 2)
-    members = mechanisms.compute(mark_converged(finished, is_converged))
-    assert len(members) == 4 and (members.left_out == 2).all()
-    assert (members.other_layout == 2).all()  # of the other depth
-    assert members.point.str.contains('depth=2').all()
-    point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
-    one = causal.compute(member_of(finished, **point), number=32)
-    alone = one.mechanism_unchanged.sel(
-        test='alone', eval_set=['unseen', 'seen_heldout']
-    )
-    (row,) = members[members.point == 'depth=2,gamma=0.8,seed=1'].to_dict('records')
-    for mechanism, unchanged in alone.min('eval_set').groupby('mechanism'):
-        assert row[f'only {mechanism}'] == unchanged.item()
-    results = finished.results.agreement.sel(finished.labels(**point))
-    composed = results.sel(eval_set='unseen', mapping='composed').item()
-    assert row['unseen_composed'] == pytest.approx(composed)
