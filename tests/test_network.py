@@ -66,7 +66,7 @@ def test_every_activation_is_read_and_replaced_by_its_name(name):
 
 
 @pytest.mark.parametrize('name', ['post', 'pre_query', 'gpt2'])
-@pytest.mark.parametrize('layer', [0, 1])
+@pytest.mark.parametrize('layer', [1, pytest.param(0, marks=pytest.mark.slow)])
 def test_a_head_that_is_taken_out_is_missing_in_the_reference_too(
     name, layer, monkeypatch
 ):

@@ -70,6 +70,7 @@ def test_a_patch_with_the_sequence_itself_changes_nothing(member):
         np.testing.assert_array_equal(logits_BV.argmax(-1), intact_B)
 
 
+@pytest.mark.slow
 def test_circuits_have_the_shapes_of_their_docstrings(member):
     B, T, L, J, P, R = 24, 6, 2, 5, 3, 3
     drawn = sequences.sample(member, B)

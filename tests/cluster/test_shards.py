@@ -120,6 +120,7 @@ def test_shards_in_any_order_give_the_bits_of_the_whole(whole_sweep, tmp_path):
     assert table == (whole_sweep / 'members.csv').read_bytes()
 
 
+@pytest.mark.slow
 def test_what_is_done_is_skipped_however_it_was_cut(whole_sweep, tmp_path):
     train_shard(tmp_path, Shard(0, 2))
     trained_now = []

@@ -88,6 +88,16 @@ def test_a_diverging_member_is_recorded_and_its_neighbour_keeps_its_bits(
     assert np.isfinite(shown).all()  # of the members that are sound
 
 
+def test_a_train_loss_is_the_mean_of_the_steps_since_the_last_record(
+    two_lanes, tmp_path
+):
+    settings = {'train__lanes': 2, 'train__resume_every': 1e9}
+    rare = trained(tmp_path, train__eval_every=20, **settings, **ALONE)
+    losses, sums = (run.curves.train_loss.sel(POINT) for run in (two_lanes, rare))
+    expected = losses.values.reshape(2, 2).mean(-1)
+    np.testing.assert_allclose(sums.values.ravel(), expected, rtol=1e-5)
+
+
 def test_snapshots_are_at_their_steps(finished):
     chunk = finished.folder.chunks[0].folder
     assert chunk.snapshot_steps() == [0, 1, 4, 15, 40]

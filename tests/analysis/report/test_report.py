@@ -105,6 +105,7 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     assert (tmp_path / 'figures' / 'answers.csv').exists()
 
 
+@pytest.mark.slow
 def test_a_report_elsewhere_leaves_the_run_as_it_is(finished, tmp_path, monkeypatch):
     """A run of others, on a disk that is mounted read-only, can have a report."""
     keep_figures(monkeypatch, 'phase')

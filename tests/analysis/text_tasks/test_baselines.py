@@ -13,6 +13,8 @@ from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
 from tests.support import text_tasks
 
+pytestmark = pytest.mark.slow
+
 
 def test_baselines_of_addition_by_hand():
     task = config.resolve(text_tasks.make_config('addition')).task
@@ -53,7 +55,6 @@ def test_a_table_knows_what_it_was_trained_on_alone():
     assert constant == pytest.approx(5 / 50)
 
 
-@pytest.mark.slow
 def test_answers_that_are_cut_are_in_no_table():
     whole = config.resolve(text_tasks.make_config('cogs')).task
     cut = dataclasses.replace(whole, seq_len=32)
