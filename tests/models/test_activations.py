@@ -15,7 +15,6 @@ from tests.support.cases import TOKENS_BT, forward, run_forward
 from tests.support.rounding import assert_same_but_rounding
 
 GPT2 = {'gpt2': {}, 'gpt2_remat': {'model__remat': True}}
-of_every_model = pytest.mark.parametrize('name', [*NORMS, *GPT2])
 
 
 def draw_member(name: str, **fields: Any) -> tuple[Experiment, Any]:
@@ -26,7 +25,7 @@ def draw_member(name: str, **fields: Any) -> tuple[Experiment, Any]:
     return cases.draw_member(**sizes | fields)
 
 
-@of_every_model
+@pytest.mark.parametrize('name', ['post', 'pre_query', 'gpt2'])
 def test_attention_is_a_distribution_over_the_past(name):
     experiment, params = draw_member(name)
     is_past = np.tril(np.ones((4, 4), bool))

@@ -115,6 +115,7 @@ def test_logits_for_training_are_those_of_the_forward_pass():
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_blocks_in_a_loop_keep_one_block_for_the_backward_pass():
     sizes = []
     for depth in (3, 12):

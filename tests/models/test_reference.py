@@ -197,6 +197,7 @@ def test_every_position_is_the_references_of_what_came_before(name, activation):
         np.testing.assert_allclose(last.logits[b, 0], expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @of_both
 def test_its_parameters_start_at_d_in_to_the_minus_gamma(name):
     experiment = make_experiment(name, model__mlp_dim=300)

@@ -96,7 +96,6 @@ def test_positions_and_noise_are_uniform(whole):
     [
         ('key_first', 'any', range(7)),
         ('anchors_first', 'any', range(7)),
-        ('anchors_first', 'noise', range(6)),
         ('key_first', 'pair', [6]),
     ],
 )

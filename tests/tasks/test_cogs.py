@@ -143,6 +143,7 @@ def total_variation(first: pd.Series, second: pd.Series) -> float:
     return first.sub(second, fill_value=0).abs().sum() / 2
 
 
+@pytest.mark.slow
 def test_the_words_are_as_frequent_as_in_the_official_sentences():
     rows = read_official('train') + read_official('dev')
     official = [row.sentence for row in rows if row.case == 'in_distribution']

@@ -249,6 +249,7 @@ def test_groups_of_memory_anchors_have_labels_of_their_own_range():
     assert (rows[group == 4] <= 20).all()
 
 
+@pytest.mark.slow
 def test_eval_sets_name_the_group_of_every_sequence():
     task = GROUPS.make()
     assert task.group_names == (
@@ -267,6 +268,7 @@ def test_eval_sets_name_the_group_of_every_sequence():
     np.testing.assert_array_equal(memory, (largest_B - 161) // 4)
 
 
+@pytest.mark.slow
 def test_options_change_labels_alone():
     base = draw_batch(MemoryReasoningConfig(), 500)
     for fields in ({'memory_labels': 'near'}, {'ordered': False}):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 import xarray as xr
 
 from analysis.circuits import sequences
@@ -84,6 +85,7 @@ def test_noise_is_at_chance():
     np.testing.assert_allclose(here.share, here.chance, atol=0.04)
 
 
+@pytest.mark.slow
 def test_the_output_is_the_logits_with_nothing_read_from_the_key():
     member = planted.make_untrained_member(gamma=0.3, task__seq_len=6, model__max_len=6)
     drawn = sequences.sample(member, 20)

@@ -36,7 +36,10 @@ def test_counting_by_hand():
     assert last.rate_V.tolist() == [0, 0.5, 0.5, 0]
 
 
-@pytest.mark.parametrize('option', OPTIONS)
+@pytest.mark.parametrize(
+    'option',
+    [*OPTIONS[:2], *(pytest.param(o, marks=pytest.mark.slow) for o in OPTIONS[2:])],
+)
 def test_a_data_set_has_the_expected_law_up_to_its_random_labels(option):
     config = MemoryReasoningConfig(**SMALL | option)
     exact = p2_theory.expected_laws(config)
