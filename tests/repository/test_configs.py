@@ -105,15 +105,6 @@ def test_presets_of_gpt2_have_its_size_and_what_the_paper_states():
             assert resolved.task.loss_on == 'answer_and_padding'
 
 
-@pytest.mark.parametrize(
-    'name', ['addition.py:fine_tune', 'reasoning_bias.py:paper', 'slimpajama.py:both']
-)
-def test_other_presets_of_the_papers_draw_residual_outputs_as_they_write(name):
-    """PAPERS 1.6 and 2.1: std is fan_in^-gamma, without GPT-2's own factor."""
-    resolved = config.resolve(config.load(str(ROOT / 'configs' / name)))
-    assert resolved.model.residual_init == 'plain'
-
-
 def name_choice(value: Any) -> str:
     """A word or a flag, or whether there is a number or a tuple of numbers."""
     return repr(value) if isinstance(value, str | bool) else str(bool(value))

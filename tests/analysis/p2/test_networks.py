@@ -7,7 +7,6 @@ import xarray as xr
 from analysis.members.member import make_untrained, member_of
 from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
-    KINDS,
     SINGLE_KINDS,
     average_training,
     find_last_before,
@@ -18,19 +17,9 @@ from analysis.theory import trajectories
 from analysis.theory.label_law import read_examples
 from analysis.theory.trajectories import Weights
 from anchorjax.errors import UserError
-from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from tests.support.p2_tasks import relative_error
 
 STEPS = [1, 5, 10, 20]
-
-
-def test_the_kinds_of_tokens_by_hand():
-    tokens = list_tokens(MemoryReasoningConfig())
-    assert tuple(tokens) == KINDS
-    assert tokens['memory'].tolist() == list(range(1, 11))
-    assert tokens['reasoning'].tolist() == list(range(11, 21))
-    assert tokens['both'].tolist() == list(range(1, 21))
-    assert (tokens['keys'][0], tokens['keys'][-1]) == (21, 120)
 
 
 @pytest.mark.parametrize(

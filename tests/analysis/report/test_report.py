@@ -28,7 +28,7 @@ from anchorjax.errors import StoreError
 from anchorjax.importing import dotted_name
 from anchorjax.storage.reader import Run, open_run
 from tests.support.pages import samples
-from tests.support.sweeps import ROOT, experiment, opened
+from tests.support.sweeps import ROOT, opened
 
 
 def keep_figures(monkeypatch, *sweep: str, member: tuple[str, ...] = ()) -> None:
@@ -197,13 +197,6 @@ def test_every_task_has_a_page(name, tmp_path):
     has_losses = name in ('corpus', 'mixture')
     assert ('eval_set_loss' in sources) == has_losses
     assert ('agreement' in sources) != has_losses
-
-
-def test_the_anchor_task_without_an_unseen_pair(tmp_path):
-    run = samples.plant_curves(tmp_path, experiment(task__unseen=()))
-    payload = samples.make_payload(run)
-    assert payload['data']['first_reading'] == 'seen_heldout_assigned'
-    assert 'id="try"' not in page.render(payload)
 
 
 @settings(max_examples=30)
