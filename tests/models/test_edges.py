@@ -26,9 +26,8 @@ def draw(**fields: Any) -> Network:
     return Network(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
 
 
-@pytest.mark.parametrize(
-    'norm', ['post', pytest.param('pre_query', marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize('norm', ['post', 'pre_query'])
 def test_the_mask_of_training_is_the_cut_of_analysis_and_the_references(
     norm, monkeypatch
 ):

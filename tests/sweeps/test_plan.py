@@ -158,6 +158,7 @@ def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(sweep, tmp_path
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_same_command_again_says_all_is_done(sweep, two_lanes, tmp_path):
     workdir = copy_folder(two_lanes.folder.workdir, tmp_path / 'run')
     before = tree_hash(workdir / 'cohorts')

@@ -67,7 +67,7 @@ def test_defaults_are_those_of_the_paper():
     assert draw_eval_sets(config).weights_PBQ.sum((1, 2)).tolist() == [720, 304]
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(
     num_keys=st.integers(2, 6),
     num_anchors=st.integers(2, 4),
