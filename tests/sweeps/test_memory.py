@@ -12,7 +12,7 @@ from anchorjax.sweeps.memory import choose_lanes, count_fitting_lanes
 from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.devices import make_mesh
-from anchorjax.training.members import place_members
+from anchorjax.training.members import count_slices, place_members
 from tests.support.sweeps import experiment, list_files, opened, require_line
 
 WIDE = {'model__width': 32, 'train__batch_size': 64}  # 2 gammas x 2 seeds
@@ -89,3 +89,11 @@ def make_noise(like: jax.ShapeDtypeStruct) -> np.ndarray:
     """Random values, because zeros would be compressed to nothing."""
     rng = np.random.default_rng(0)
     return rng.normal(size=like.shape).astype(like.dtype)
+
+
+@pytest.mark.parametrize(
+    ('batch_size', 'seq_len', 'size'),
+    [(2048, 9, 128), (512, 4, 256), (3 * 512, 9, 96), (64, 4, 64), (999, 9, 999)],
+)
+def test_slices_are_halves_of_halves(batch_size, seq_len, size):
+    assert count_slices(make_mesh(1), batch_size, seq_len) == batch_size // size

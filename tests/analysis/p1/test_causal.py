@@ -1,4 +1,4 @@
-"""The edges that a hand-made network uses are found, and no others."""
+"""The edges that a hand-made network uses are found and no others, so in the claims."""
 
 import functools
 
@@ -9,7 +9,7 @@ import xarray as xr
 from analysis.circuits import edge_sets, patching
 from analysis.circuits.edge_sets import MECHANISMS
 from analysis.members.member import Member
-from analysis.p1 import causal
+from analysis.p1 import causal, network_claims
 from tests.support import cases
 from tests.support.networks import planted
 from tests.support.networks.wired import Wired, make_wired_member
@@ -132,3 +132,41 @@ def test_where_the_pair_comes_last_its_second_anchor_is_the_last_token():
         'both anchors',
     ]
     assert moved.sel(place=['anchor_2', 'key']).values.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize('kind', ['symmetric', 'composed'])
+def test_a_network_with_the_edges_of_the_paper_needs_these_and_no_others(kind):
+    found = network_claims.cut_edges(make_wired_member(kind), kind)
+    names = map(causal.name_edge, MECHANISMS[kind])
+    assert set(found['needed'].split(', ')) == set(names)
+    routes = {'symmetric': 'pair first', 'composed': 'key first'}  # P1 Fig 3 (a), (c)
+    assert found['route'] == routes[kind]
+    assert found['shown_edge_cut'] < 0.3  # chance
+    assert found['null_shown_edge_cut'] == 1
+    assert found['shown_edges_alone'] == 1
+    assert found['null_shown_edges_alone'] < 0.6
+
+
+def test_a_network_does_not_have_the_edges_of_the_other_solution():
+    found = network_claims.cut_edges(make_wired_member('symmetric'), 'composed')
+    assert found['shown_edge_cut'] == 1
+    assert found['shown_edges_alone'] < 0.3
+
+
+KEY_FIRST = [(1, 'key', 'anchor_2'), (3, 'anchor_2', 'last')]
+PAIR_FIRST = [(0, 'anchor_1', 'last'), (2, 'key', 'last')]
+
+
+@pytest.mark.parametrize(
+    ('needed', 'route'),
+    [
+        (KEY_FIRST, 'key first'),
+        (PAIR_FIRST, 'pair first'),
+        (KEY_FIRST + PAIR_FIRST, 'both'),
+        ([(3, 'key', 'anchor_2'), (1, 'anchor_2', 'last')], 'neither'),  # too late
+        ([(0, 'key', 'anchor_1'), (1, 'key', 'last')], 'neither'),  # no anchor arrives
+        ([], 'neither'),
+    ],
+)
+def test_the_route_is_the_order_in_which_key_and_anchors_meet(needed, route):
+    assert network_claims.name_route(needed) == route
