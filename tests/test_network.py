@@ -23,7 +23,6 @@ MODELS = {
     'emb_mlp': lambda: _draw('emb_mlp'),
     'one_layer': lambda: _draw('one_layer'),
 }
-of_every_model = pytest.mark.parametrize('name', MODELS)
 
 
 def _draw(name: str) -> tuple[Any, Any]:
@@ -37,7 +36,7 @@ def make_network(name: str) -> Network:
 
 
 @pytest.mark.slow
-@of_every_model
+@pytest.mark.parametrize('name', ['post', 'gpt2_remat', 'emb_mlp', 'one_layer'])
 def test_every_activation_is_read_and_replaced_by_its_name(name):
     network = make_network(name)
     cache, logits = network.cache(TOKENS_BT), network.forward(TOKENS_BT)
@@ -67,7 +66,7 @@ def test_every_activation_is_read_and_replaced_by_its_name(name):
 
 
 @pytest.mark.parametrize('name', ['post', 'pre_query', 'gpt2'])
-@pytest.mark.parametrize('layer', [0, 1])
+@pytest.mark.parametrize('layer', [1, pytest.param(0, marks=pytest.mark.slow)])
 def test_a_head_that_is_taken_out_is_missing_in_the_reference_too(
     name, layer, monkeypatch
 ):

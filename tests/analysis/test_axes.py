@@ -1,31 +1,20 @@
 """Figures and report of sweeps along axes of every type that a preset may have."""
 
-import pathlib
 import re
 
-import ml_collections
-import numpy as np
 import pytest
 
 from analysis import figure
-from analysis.first_look import save_figures
 from analysis.frame import read_members
-from analysis.members.member import member_of
-from analysis.members.point import list_points
-from analysis.members.selection import list_varying
-from analysis.p1 import curves, eigenvalues, lazy, phase, solutions
+from analysis.p1 import eigenvalues, lazy, solutions
 from analysis.p3 import complexity
 from analysis.report import figures
 from analysis.report.choose import Choice, choose_networks
 from analysis.report.subject import Subject
 from analysis.report.write import write_report
-from anchorjax import config
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run
 from tests.support.converged import mark_converged
 from tests.support.drawing import SMALL, draw_pixels
-from tests.support.planted_results import plant_curves
-from tests.support.presets import CONFIGS, list_kinds_of_axes
 
 SHAPES = ('warmup_cosine', 'constant')
 # xarray takes an array for a dict if it has labels along an axis called `keys`.
@@ -45,17 +34,6 @@ def run(train_once):
         grid__seed=(0,),
         model__depth=2,
     )
-
-
-@pytest.mark.slow
-def test_a_member_is_found_by_its_values(run):
-    for point in list_points(run):
-        member = member_of(run, **point)
-        assert member.point == point
-        assert member.experiment.optimizer.shape == point['shape']
-        assert member.experiment.task.keys == point['keys']
-    with pytest.raises(UserError, match="no member has shape = 'linear'; the sweep"):
-        member_of(run, **POINT | {'shape': 'linear'})
 
 
 @pytest.mark.slow
@@ -98,71 +76,7 @@ def test_the_report_draws_every_figure(run, tmp_path, monkeypatch):
     assert html.count('data:image/png;base64,') == 14
 
 
-@pytest.mark.slow
-def test_a_command_line_takes_text_and_tuples(run, tmp_path, capsys):
-    words = [
-        '--shape=constant',
-        '--keys=(20, 100)',
-        '--gamma=0.8',
-        '--threshold=0.5',
-    ]
-    folders = [f'--run={run.folder.workdir}', f'--out={tmp_path}']
-    figure.run_figure(curves, [*folders, *words])
-    name = 'curves_shape=constant,keys=(20,100),gamma=0.8,threshold=0.5'
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {f'{name}.png', f'{name}.pdf', f'{name}.nc'}
-    assert f'{name}.nc' in capsys.readouterr().out
-
-
 @pytest.mark.parametrize('word', ['--step=True', '--step=4.0'])
 def test_a_step_is_a_whole_number(word):
     with pytest.raises(UserError, match='must be a snapshot step or last'):
         figure.parse_axis(word)
-
-
-def plant_agreement(values: ml_collections.ConfigDict, folder: pathlib.Path) -> Run:
-    """A run along a config's axes whose members score at random; nothing is trained.
-
-    All of them have converged.
-    """
-    if values.grid.decay_window == ((),):
-        values.train.num_steps = 2
-    # Else the windows of decay must stay within training. Two records in any case.
-    values.train.eval_every = values.train.num_steps // 2
-    values.train.snapshot_steps = ()
-    values.train.lanes = 1
-    values.optimizer.warmup_steps, values.optimizer.schedule_steps = 1, 0
-    for axis, points in values.grid.items():  # the paper's grid has 1,782 members
-        values.grid[axis] = points[:3]
-    run = plant_curves(folder, config.resolve(values))
-    deviation = run.curves['deviation']
-    deviation[:] = 1 / max(1, deviation.sizes['offset'])
-    return run
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('path', CONFIGS, ids=[path.name for path in CONFIGS])
-def test_figures_on_the_axes_of_every_config(path, tmp_path):
-    for spec in list_kinds_of_axes(path):
-        folder = tmp_path / pathlib.Path(spec).name
-        require_figures(plant_agreement(config.load(spec), folder))
-
-
-def require_figures(run: Run) -> None:
-    result = curves.compute(run, **list_points(run)[-1])
-    recorded = run.curves.agreement.values[*[-1] * len(run.experiment.axes)]
-    np.testing.assert_array_equal(result.agreement, recorded)
-    if 'seen_heldout' not in run.results.eval_set.values:
-        assert save_figures(run, run.folder.workdir / 'figures') == []
-        return
-    members = read_members(run)
-    try:
-        diagram = phase.compute(members)
-    except UserError as error:
-        assert 'answers' in str(error)
-        diagram = phase.compute(members.drop(columns='unseen_composed'))
-    assert diagram.trained.sum() == diagram.converged.sum() == len(members)
-    assert draw_pixels(diagram, phase).std() > 0
-    varying = list_varying(run.experiment.axes) or ['gamma']
-    points = members.groupby(varying).ngroups
-    assert len(solutions.compute(members)) == points

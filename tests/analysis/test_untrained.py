@@ -17,7 +17,7 @@ from analysis.members.member import (
 )
 from analysis.members.point import list_points
 from analysis.p1 import attention_flow, cosine, tsne
-from anchorjax import api, config
+from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.models import gpt2_weights
@@ -93,21 +93,6 @@ def test_members_that_start_from_a_file_have_it_as_their_null(tmp_path):
     write_weights(experiment, tmp_path, scale=0.7)
     with pytest.raises(UserError, match='started from'):
         make_untrained(member)
-
-
-@pytest.mark.slow
-def test_the_snapshot_of_step_0_is_the_start_whatever_the_file_is_now(tmp_path):
-    experiment = describe_from_file(tmp_path)
-    start = experiment.model.read_start(20)
-    run = api.train(experiment, tmp_path / 'run')
-    member = member_of(run, seed=1)
-    write_weights(experiment, tmp_path, scale=0.7)
-    chex.assert_trees_all_equal(make_untrained(member).params, start)
-    # In this process, too: what was read of the first file is not used again.
-    other = api.train(experiment, tmp_path / 'other')
-    assert (other.results.train_loss != run.results.train_loss).all()
-    (tmp_path / 'weights' / 'model.safetensors').unlink()
-    chex.assert_trees_all_equal(make_untrained(member).params, start)
 
 
 MAP = {'number': 200, 'map_number': 60, 'perplexity': 8, 'neighbours': 4}

@@ -28,6 +28,7 @@ def test_every_row_is_measured(measure, size):
             assert 0 < float(ratio) < float(limit.rstrip('x'))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('fused', [False, True])
 def test_p1s_model_in_pytorch_has_our_logits(fused):
     torch = pytest.importorskip('torch')

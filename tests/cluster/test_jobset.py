@@ -90,17 +90,6 @@ def test_preemptions_are_not_failures_and_bad_input_is_final(jobset):
 
 
 @pytest.mark.parametrize(
-    'name, escaped',
-    [('a$(HOME)b', 'a$$(HOME)b'), ('a$$b$', 'a$$$$b$$'), ('a"\\: é', 'a"\\: é')],
-)
-def test_what_the_user_wrote_stays_what_it_is(print_jobset, name, escaped):
-    """Kubernetes reads $$ as $ and then does not replace $(HOME)."""
-    _, out, errors = print_jobset([*WORDS[:2], f'--workdir=/runs/{name}'])
-    assert errors == ''
-    assert f'--workdir=/runs/{escaped}' in get_container(yaml.safe_load(out))['args']
-
-
-@pytest.mark.parametrize(
     'changes, expected',
     [
         ({'name': 'Phase_1'}, "--name = 'Phase_1': must be a letter"),

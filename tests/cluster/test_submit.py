@@ -97,12 +97,6 @@ def test_a_dry_run_prints_the_script_that_would_be_queued(
     assert dry.out.startswith(queued)
 
 
-def test_a_dry_run_needs_no_slurm(submit, tmp_path, monkeypatch):
-    monkeypatch.setenv('PATH', str(tmp_path))
-    said = submit('--shards=2', '--dry_run')
-    assert said.code == 0 and '#SBATCH --array=0-1%2' in said.out
-
-
 @pytest.mark.parametrize(
     'flags, words, expected',
     [
@@ -121,14 +115,6 @@ def test_bad_input_is_one_line_and_queues_nothing(
     assert said.code == 2 and expected in said.errors
     assert len(said.errors.splitlines()) == 1
     assert not (tmp_path / 'run').exists()
-
-
-def test_what_slurm_refuses_is_one_line(submit, fake_slurm):
-    script = '#!/bin/sh\necho invalid partition >&2\nexit 1\n'
-    (fake_slurm / 'sbatch').write_text(script)
-    said = submit('--shards=2')
-    assert said.code == 2 and 'invalid partition' in said.errors
-    assert len(said.errors.splitlines()) == 1
 
 
 # A process of a shard: it notes each start; the first one may wait for a signal, and

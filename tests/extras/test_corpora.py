@@ -22,9 +22,7 @@ from anchorjax.extras.corpora.tokenizers import (
     make_bytes,
     make_words,
 )
-from anchorjax.storage import locks
 from anchorjax.tasks.corpus.token_files import open_corpus, read_document
-from tests.support.faults import flip
 from tests.support.in_process import run
 
 # GPT-2's ranks, wherever this machine has them: they are not ours to commit.
@@ -69,7 +67,7 @@ def test_documents_are_separated_by_end(source, tmp_path):
     assert write_corpus(source, tmp_path / 'out') == written
 
 
-@pytest.mark.parametrize('when', [1, 3, 5])
+@pytest.mark.parametrize('when', [1, 3])
 def test_an_interruption_anywhere_changes_no_byte(source, tmp_path, when, monkeypatch):
     monkeypatch.setattr(write, '_BATCH', 3)  # a batch of about one document
     write_corpus(source, tmp_path / 'whole')
@@ -110,30 +108,6 @@ def test_another_corpus_is_refused(source, tmp_path):
     (tmp_path / 'other' / 'tokens.bin').write_bytes(b'mine')
     with pytest.raises(UserError, match='holds other files'):
         write_corpus(source, tmp_path / 'other')
-
-
-def test_a_mistake_before_the_first_token_leaves_the_folder_usable(source, tmp_path):
-    path = source / 'a.jsonl'
-    with pytest.raises(UserError, match="no text in 'story'"):
-        write_corpus(path, tmp_path / 'out', field='story')
-    assert write_corpus(path, tmp_path / 'out')['documents'] == 3
-
-
-def test_damaged_tokens_are_not_there_already(source, tmp_path):
-    write_corpus(source, tmp_path / 'out')
-    flip(tmp_path / 'out' / 'tokens.bin')
-    with pytest.raises(UserError, match='damaged'):
-        write_corpus(source, tmp_path / 'out')
-
-
-def test_two_processes_do_not_write_into_one_folder(source, tmp_path):
-    out = tmp_path / 'out'
-    with (
-        locks.hold_folder(out),
-        pytest.raises(TemporaryError, match='another process writes there'),
-    ):
-        write_corpus(source, out)
-    assert write_corpus(source, out)['documents'] == 5
 
 
 def test_words():

@@ -1,4 +1,4 @@
-"""Questions in context: what is shown is true, and what is asked is new."""
+"""Questions in context: what is shown is true, what is asked new; replies by hand."""
 
 import json
 import re
@@ -7,9 +7,11 @@ import types
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from anchorjax.errors import ConfigError
-from anchorjax.extras.prompts import draw_prompts, read_replies
+from anchorjax.extras.prompts import draw_prompts, parse_reply, read_replies
 from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support.cases import TABLE
 from tests.support.in_process import run
@@ -69,12 +71,6 @@ def test_a_new_key_is_shown_with_neither_order_of_the_pair(prompts):
             assert x in keys
         else:
             assert x not in both
-
-
-def test_a_larger_set_contains_the_smaller(prompts):
-    assert {prompt.id for prompt in prompts} > {prompt.id for prompt in draw(2)}
-    text_of = {prompt.id: prompt.prompt for prompt in prompts}
-    assert all(text_of[prompt.id] == prompt.prompt for prompt in draw(2))
 
 
 @pytest.mark.parametrize('shots', [0, 80])
@@ -222,3 +218,47 @@ def test_a_damaged_file_of_replies_is_one_line(say, tmp_path, damage):
     done = say('score', '--out', tmp_path)
     assert (done.code, done.errors.count('\n')) == (2, 1)
     assert 'm.jsonl, line 2' in done.errors
+
+
+ASKED = (4, 3, 90)
+
+
+@pytest.mark.parametrize(
+    ('reply', 'number'),
+    [
+        ('-4', -4),
+        ('\N{MINUS SIGN}4', -4),
+        ('**80**', 80),
+        ('(4, 3, 90) = 80', 80),
+        ('Since (3, 4, 90) = 84 is known, (4,3,90) = **84**', 84),
+        ('First x - 2, then x - 8. The answer is 80.', 80),
+        ('Answer: 84\nNo wait. Answer: 80', 80),
+        (r'So 90 - 10 gives \boxed{80}', 80),
+        ('1. The shift of 4 is -8.\n2. The shift of 3 is -2.\nThe value is 80.', 80),
+        ('I cannot tell.', None),
+        ('either 80 or 84', None),
+        ('90 - 10 = 80', 80),
+        ('90 * 2 or so: somewhere from 70 to 90', None),
+        ('90 \N{EN DASH} 8 \N{EN DASH} 2 = 80', 80),
+        ('f(4, 3, 90) = 90 \N{EN DASH} 8 \N{EN DASH} 2 = **80**', 80),
+        ('The result of 90 \N{EN DASH} 8 \N{EN DASH} 2 is 80', None),
+        ('The value of (3, 4, 90) is 84, so 80', None),
+        ('somewhere from 70\N{EN DASH}90', None),
+        ('(4, 3, 90) \N{RIGHTWARDS ARROW} 80', 80),
+    ],
+)
+def test_by_hand(reply, number):
+    assert parse_reply(reply, ASKED) == number
+
+
+@given(st.integers(-(10**9) + 1, 10**9 - 1), st.sampled_from(['', '\n', '.', ' ok']))
+def test_any_number_survives(number, end):
+    assert parse_reply(f'{number}{end}', ASKED) == number
+    assert parse_reply(f'So (4, 3, 90) = {number}{end}', ASKED) == number
+
+
+@settings(max_examples=20)
+@given(st.text(max_size=50))
+def test_no_text_breaks_it(text):
+    number = parse_reply(text, ASKED)
+    assert number is None or isinstance(number, int)

@@ -56,6 +56,7 @@ def test_every_format_has_the_same_texts(tmp_path, kind, packing):
     assert read(path) == TEXTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('metas', [AS_OBJECT, AS_TEXT])
 @pytest.mark.parametrize('kind', ['.jsonl', '.parquet'])
 def test_sets_select_rows(tmp_path, kind, metas):
@@ -69,19 +70,6 @@ def test_sets_select_rows(tmp_path, kind, metas):
     assert read(path) == TEXTS
     assert read(path, sets=('RedPajamaGithub',)) == [TEXTS[0], TEXTS[2]]
     assert read(path, sets=('RedPajamaBook',)) == []
-
-
-def test_line_ends_around_documents_and_empty_ones(tmp_path):
-    path = tmp_path / 'a.txt'
-    path.write_bytes(b'one\r\ntwo\n<|endoftext|>\n\n<|endoftext|>\nthree\n')
-    assert read(path) == ['one\ntwo', '', 'three']
-
-
-@pytest.mark.parametrize('packing', PACKINGS)
-def test_a_mark_of_utf_8_is_no_letter(tmp_path, packing):
-    path = tmp_path / f'a.txt{packing}'
-    path.write_bytes(PACKINGS[packing]('\ufeffone \ufeff'.encode()))
-    assert read(path) == ['one \ufeff']
 
 
 @pytest.mark.parametrize('packing', PACKINGS)

@@ -80,17 +80,6 @@ def test_a_disk_that_is_full_while_a_sweep_saves_is_no_bad_input(
     assert capsys.readouterr().err == line
 
 
-@pytest.mark.slow
-def test_a_reader_that_has_seen_enough_ends_a_command_quietly():
-    code = 'from anchorjax import cli; cli.run_command(lambda: print("x"))'
-    reader, writer = os.pipe()
-    os.close(reader)
-    line = [sys.executable, '-c', code]
-    done = subprocess.run(line, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (1, b'')
-
-
 def test_a_file_that_uses_jax_before_the_sweep_is_bad_input(monkeypatch, capsys):
     """As a task with an array at its top does: this process has used JAX, too."""
     jax.devices()

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from tests.support import in_process
-from tests.support.sweeps import TINY_FILE, opened, tree_hash
+from tests.support.sweeps import opened, tree_hash
 
 
 def make_page(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
@@ -65,13 +65,3 @@ def test_finalize_says_if_nothing_is_trained(tmp_path, monkeypatch, capsys):
     said = in_process.run('finalize.py', ['--run', str(tmp_path)], monkeypatch, capsys)
     assert said.code == 0, said.errors
     assert said.out.splitlines()[0] == 'no member is trained yet'
-
-
-def test_jobs_are_not_submitted_for_the_folder_of_another_sweep(
-    one_member, monkeypatch, capsys
-):
-    words = ['--shards=2', '--', '--config', TINY_FILE, f'--workdir={one_member}']
-    before = tree_hash(one_member)
-    said = in_process.run('submit.py', words, monkeypatch, capsys)
-    assert said.code == 2 and 'use --workdir' in said.errors
-    assert tree_hash(one_member) == before

@@ -37,12 +37,6 @@ def test_a_sequence_asks_for_the_composition():
         assert (first, second) not in minimal.UNSEEN
 
 
-def test_initial_weights_have_the_standard_deviation_of_gamma():
-    params = jax.jit(minimal.init_params)(jax.random.key(0), 1.3)
-    assert np.std(params['block_0']['W_out']) == pytest.approx(192**-1.3, rel=0.02)
-    assert np.std(params['W_embed']) == pytest.approx(64**-1.3, rel=0.02)
-
-
 @pytest.mark.slow
 def test_losses_are_those_of_the_package_on_the_same_draws():
     """From the same weights, on the same batches: twenty steps of warm-up."""

@@ -12,7 +12,7 @@ from anchorjax.models.edges import allow_edges
 from anchorjax.network import Network
 from anchorjax.training.forward import compute_logits
 from tests.support import cases
-from tests.support.networks import planted, reference
+from tests.support.networks import reference
 from tests.support.networks.wired import LONGER
 from tests.support.rounding import assert_same_but_rounding
 from tests.support.sweeps import trained
@@ -26,6 +26,7 @@ def draw(**fields: Any) -> Network:
     return Network(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('norm', ['post', 'pre_query'])
 def test_the_mask_of_training_is_the_cut_of_analysis_and_the_references(
     norm, monkeypatch
@@ -78,6 +79,7 @@ def test_the_mask_of_training_is_the_cut_of_analysis_and_the_references(
     assert np.abs(intact.forward(TOKENS_BT).values - logits)[:, -1].max() > 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('last_only', [True, False])
 def test_nothing_flows_back_along_a_cut_edge(last_only):
     """With all of its edges cut, the key has no gradient at the last position."""
@@ -94,16 +96,6 @@ def test_nothing_flows_back_along_a_cut_edge(last_only):
 
     assert slope(draw()) > 1e-4
     assert slope(draw(model__cut_edges=tuple(cuts))) == 0
-
-
-def test_as_many_other_edges_can_be_drawn_and_cut():
-    ablation = edge_sets.prepare_ablation(planted.make_untrained_member(**LONGER))
-    rng = np.random.default_rng(0)
-    drawn = edge_sets.draw_set(ablation.edges, CUTS, rng)
-    assert sorted(e[0] for e in drawn) == [0, 1, 1] and {*drawn} != {*CUTS}
-    without = draw(model__cut_edges=tuple(drawn))
-    left = edge_sets.prepare_ablation(without).edges
-    assert {*left} == {*ablation.edges} - {*drawn}
 
 
 @pytest.mark.slow

@@ -10,18 +10,16 @@ from typing import Any
 
 import chex
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from anchorjax import config
-from anchorjax.errors import ConfigError, StoreError, UserError
+from anchorjax.errors import StoreError, UserError
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2 import GPT2Config
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
-from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh
 from tests.support import cases
 from tests.support.first_steps import start_member
@@ -74,28 +72,6 @@ def test_a_round_trip_keeps_every_bit(experiment, params, folder):
     assert vocab == experiment.task.vocab
 
 
-def test_a_bare_file_with_masks_and_a_tied_head_is_read(experiment, params, tmp_path):
-    state = {}
-    for name, array in to_hugging_face(params).items():
-        state[name.removeprefix('transformer.')] = array
-    state['h.0.attn.bias'] = np.ones((1, 1, 5, 5), np.float32)
-    state['lm_head.weight'] = np.array(state['wte.weight'])
-    path = tmp_path / 'bare.safetensors'
-    safetensors_numpy.save_file(state, path)
-    chex.assert_trees_all_equal(begin(start(experiment, path)), params)
-
-
-def test_half_precision_becomes_float32(experiment, params):
-    def halve(x):
-        return np.asarray(jnp.asarray(x).astype('bfloat16'))
-
-    state = jax.tree.map(halve, to_hugging_face(params))
-    read = from_hugging_face(state, experiment.model.depth)
-    rounded = jax.tree.map(lambda x: np.float32(halve(x)), params)
-    chex.assert_type(jax.tree.leaves(read), np.float32)
-    chex.assert_trees_all_equal(read, rounded)
-
-
 def test_a_member_starts_from_the_file(experiment, params, folder):
     path = folder / 'model.safetensors'
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -113,15 +89,6 @@ def test_the_tokens_of_the_task_may_be_some_of_the_rows(experiment, params, fold
     whole = cases.run_forward(experiment, params, np.array(rows)[tokens]).logits
     found = cases.run_forward(small, begun, tokens).logits
     np.testing.assert_allclose(found, whole[..., list(rows)], rtol=1e-4, atol=1e-5)
-
-
-def test_shapes_need_no_file(experiment):
-    missing = start(experiment, '/nowhere/model.safetensors')
-    found = Trainer(missing, make_mesh(1), lanes=1).abstract_state()
-    expected = Trainer(experiment, make_mesh(1), lanes=1).abstract_state()
-    assert found == expected
-    with pytest.raises(UserError, match='No such file'):
-        begin(missing)
 
 
 @pytest.mark.parametrize(
@@ -157,14 +124,6 @@ def test_weights_that_are_no_floats_are_refused(folder, change, line):
 def test_a_start_that_does_not_fit_is_one_line(experiment, folder, fields, line):
     with pytest.raises(UserError, match=rf'^model.start = .*: {line}'):
         begin(start(experiment, folder, **fields))
-
-
-def test_as_many_rows_as_tokens_are_asked_for_before_anything_is_written(experiment):
-    line = r'rows in model.start_rows = 2: must be \(\) or 20, one for each token'
-    with pytest.raises(ConfigError, match=line):
-        start(experiment, '/nowhere', start_rows=(1, 2))
-    with pytest.raises(ConfigError, match=r'_rows = \(1, 2\): must be the default'):
-        GPT2Config(start_rows=(1, 2))
 
 
 def test_a_sweep_that_goes_on_from_other_weights_is_refused(

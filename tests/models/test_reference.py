@@ -111,12 +111,18 @@ def require_reference_logits(experiment: Experiment, params: Any) -> None:
     assert_same_but_rounding(last[:, 0], expected[:, -1])
 
 
-@pytest.mark.parametrize('option', OPTIONS)
+def mark_deep(options: dict[str, Any]) -> list[Any]:
+    """The names of options, of which deep networks take long to compile."""
+    deep = pytest.param('deep', marks=pytest.mark.slow)
+    return [deep if name == 'deep' else name for name in options]
+
+
+@pytest.mark.parametrize('option', mark_deep(OPTIONS))
 def test_forward_is_the_references(option):
     require_reference_logits(*cases.draw_member(**BASE, **OPTIONS[option]))
 
 
-@pytest.mark.parametrize('option', GPT2_OPTIONS)
+@pytest.mark.parametrize('option', mark_deep(GPT2_OPTIONS))
 def test_gpt2s_forward_is_the_references(option):
     require_reference_logits(*cases.draw_gpt2(**BASE, **GPT2_OPTIONS[option]))
 
@@ -191,6 +197,7 @@ def test_every_position_is_the_references_of_what_came_before(name, activation):
         np.testing.assert_allclose(last.logits[b, 0], expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @of_both
 def test_its_parameters_start_at_d_in_to_the_minus_gamma(name):
     experiment = make_experiment(name, model__mlp_dim=300)

@@ -1,19 +1,32 @@
-"""Official state dicts and our parameters hold the same numbers; without PyTorch."""
+"""Official weights hold the same numbers as ours, and the authors' network agrees.
 
+Of a file only tensors are read, no code is run, every error is one line, and what fits
+is a member like any other. What needs PyTorch is skipped without it.
+"""
+
+import dataclasses
 import functools
 import math
-from typing import Any
+import pathlib
+import sys
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import chex
-import ml_dtypes
 import numpy as np
+import pandas as pd
 import pytest
 
+from analysis import figure
+from analysis.drawing import style
+from analysis.members.member import Member
+from analysis.p1 import official
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.official import weights
-from tests.support import cases
-from tests.support.networks.official_cases import P3, to_state_dict
+from tests.support import cases, tiny
+from tests.support.networks import reference
+from tests.support.networks.official_cases import P3, save_weights, to_state_dict
 
 # Structure, dtypes and numbers.
 assert_same_bits = functools.partial(chex.assert_trees_all_equal, strict=True)
@@ -71,14 +84,6 @@ def test_names_and_shapes_are_the_printed_ones():
     assert sum(map(math.prod, shapes.values())) == 2_732_201
 
 
-def test_options_that_a_state_dict_does_not_contain_can_be_given():
-    state = make_state(**P3)
-    model = weights.from_state_dict(state, norm='pre', activation='relu').config
-    assert (model.norm, model.activation, model.heads) == ('pre', 'relu', 1)
-    model = weights.from_state_dict(make_state(), heads=4).config
-    assert (model.heads, model.head_dim) == (4, 1)
-
-
 def test_the_prefix_of_data_parallel_training_is_removed():
     state = make_state()
     wrapped = {}
@@ -112,12 +117,173 @@ def test_a_state_of_another_model_is_refused_by_the_name_of_the_entry():
         weights.from_state_dict(state, heads=3)
 
 
-@pytest.mark.parametrize('dtype', [np.float16, ml_dtypes.bfloat16, np.float64])
-def test_other_precisions_become_float32(dtype):
-    state = {}
-    expected = {}
-    for name, array in make_state().items():
-        state[name] = array.astype(dtype)
-        expected[name] = state[name].astype(np.float32)
-    params = weights.from_state_dict(state).params
-    assert_same_bits(to_state_dict(params), expected)
+class Checkpoint(NamedTuple):
+    path: pathlib.Path
+    experiment: config.Experiment
+    params: Any
+
+
+@pytest.fixture(scope='module')
+def torch():
+    return pytest.importorskip(
+        'torch', reason="needs the extra: pip install -e '.[torch]'"
+    )
+
+
+def test_another_vocabulary_or_broken_numbers_are_refused(torch, tmp_path):
+    experiment, params = cases.draw_member()
+    save_weights(tmp_path / 'w.pt', params)
+    with pytest.raises(UserError, match='has 20 tokens, the task has 201'):
+        official.load_member(tmp_path / 'w.pt')
+    params['block_0']['W_Q'][0, 0] = np.nan
+    save_weights(tmp_path / 'w.pt', params)
+    with pytest.raises(UserError, match='not finite'):
+        official.load_member(tmp_path / 'w.pt', experiment)
+
+
+class Figure:
+    """Stands for a figure of a member, since the real one takes seconds."""
+
+    layout = style.Layout(1, 1, 1, 1)
+
+    @staticmethod
+    def compute(member: Member) -> pd.DataFrame:
+        return pd.DataFrame(member.matrix('block_0/W_Q'))
+
+    @staticmethod
+    def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
+        axes[0, 0].imshow(result)
+
+
+@pytest.fixture
+def checkpoint(torch, tmp_path) -> Checkpoint:
+    """A file of random weights with two heads, which the file does not tell."""
+    experiment = config.resolve(tiny.get_config())
+    model = dataclasses.replace(experiment.model, heads=2)
+    experiment = dataclasses.replace(experiment, model=model)
+    params = cases.random_params(experiment)
+    path = tmp_path / 'model_209.pt'
+    save_weights(path, params)
+    return Checkpoint(path, experiment, params)
+
+
+def test_the_command_prints_the_answers_and_draws(
+    checkpoint, tmp_path, monkeypatch, capsys
+):
+    words = [
+        f'--weights={checkpoint.path}',
+        '--heads=2',
+        f'--config={tiny.__file__}',
+        f'--out={tmp_path}',
+        '--figure=attention_flow',
+    ]
+    monkeypatch.setattr(figure, 'find_figure', {'attention_flow': Figure}.get)
+    official.command(words)
+
+    printed = {}
+    for line in capsys.readouterr().out.splitlines():
+        name, colon, value = line.partition(':')
+        if colon:
+            printed[name] = value.strip()
+    assert printed['tokens'] == '201'
+    assert printed['heads'] == '2'
+    member = official.load_member(checkpoint.path, checkpoint.experiment, heads=2)
+    for (eval_set, mapping), share in _measure_exactly(checkpoint, member).items():
+        shown = float(printed[f'{eval_set}, {mapping}'])
+        assert shown == pytest.approx(share, abs=6e-4)
+
+    picture = tmp_path / 'attention_flow_model_209.png'
+    assert picture.stat().st_size > 100
+    numbers = pd.read_csv(tmp_path / 'attention_flow_model_209.csv')
+    expected = checkpoint.params['block_0']['W_Q']
+    np.testing.assert_allclose(numbers.drop(columns='about'), expected, rtol=1e-5)
+
+
+def _measure_exactly(checkpoint: Checkpoint, member: Member) -> dict:
+    """The agreement of (eval set, mapping) in float64."""
+    tokens_PBT, labels_PRB = member.eval_sets
+    params = reference.to_float64(checkpoint.params)
+    model = checkpoint.experiment.model
+    shares = {}
+    for p, eval_set in enumerate(member.task.eval_set_names):
+        logits = reference.forward(params, tokens_PBT[p], model)
+        answers_B = logits[:, -1].argmax(-1)
+        for r, mapping in enumerate(member.task.mapping_names):
+            agrees_B = answers_B == labels_PRB[p, r]
+            shares[eval_set, mapping] = agrees_B.mean()
+    return shares
+
+
+TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]])
+VOCAB = 20
+
+
+@pytest.fixture(scope='module')
+def torch_network(torch) -> ModuleType:
+    from tests.support.networks import torch_network
+
+    return torch_network
+
+
+@pytest.mark.parametrize('layout', [{}, P3], ids=['P1', 'P3'])
+@pytest.mark.parametrize('heads', [1, 2])
+def test_the_same_weights_give_the_same_logits(
+    torch, torch_network, tmp_path, heads, layout
+):
+    experiment = cases.tiny(model__heads=heads, **layout)
+    network = torch_network.draw_network(experiment.model, VOCAB)
+    path = tmp_path / 'theirs.pt'
+    torch.save(network.state_dict(), path)
+    config, vocab, params = weights.load_weights(path, heads=heads)
+    assert (config, vocab) == (experiment.model, VOCAB)
+
+    with torch.no_grad():
+        expected = network.double()(torch.tensor(TOKENS_BT)).numpy()
+    exact = reference.forward(reference.to_float64(params), TOKENS_BT, config)
+    np.testing.assert_allclose(exact, expected, rtol=1e-10, atol=1e-10)
+    logits = cases.run_forward(experiment, params, TOKENS_BT, last_only=False).logits
+    np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=2e-5)
+
+
+class Malicious:
+    """Unpickled, it creates a file."""
+
+    def __init__(self, path: pathlib.Path):
+        self.path = path
+
+    def __reduce__(self):
+        return pathlib.Path.touch, (self.path,)
+
+
+def test_a_file_that_would_run_code_is_refused_and_does_not(torch, tmp_path):
+    trap, path = tmp_path / 'trap', tmp_path / 'w.pt'
+    torch.save({'w': Malicious(trap)}, path)
+    with pytest.raises(UserError, match=r'refused: .* could run code'):
+        weights.load_weights(path)
+    assert not trap.exists()
+    torch.load(path, weights_only=False)  # the trap works where code may run
+    assert trap.exists()
+
+
+def test_what_holds_no_weights_is_refused(torch, tmp_path, monkeypatch):
+    path = tmp_path / 'w.pt'
+    with pytest.raises(UserError, match=r'cannot read .*w\.pt: No such file'):
+        weights.load_weights(path)
+    path.write_text('hello')
+    with pytest.raises(UserError, match='damaged or was not written'):
+        weights.load_weights(path)
+    torch.save([torch.zeros(2)], path)
+    with pytest.raises(UserError, match='contains a list, not a state dict'):
+        weights.load_weights(path)
+    torch.save({'epoch': 3}, path)
+    with pytest.raises(UserError, match="entry 'epoch' is of type int, expected a d"):
+        weights.load_weights(path)
+    monkeypatch.setattr(torch, '__version__', '2.9.1+cpu')
+    with pytest.raises(UserError, match=r'cannot read files safely; install 2\.10'):
+        weights.load_weights(path)
+
+
+def test_without_pytorch_the_extra_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, 'torch', None)
+    with pytest.raises(UserError, match=r'\[torch\]'):
+        weights.load_weights(tmp_path)

@@ -1,21 +1,21 @@
-"""Every preset of every config resolves and is planned; shrunk, it runs.
+"""Every preset of every config resolves; shrunk, it runs.
 
-What compiles is slow, so a preset is run only for a value of a field that no other one
-has that is run: every choice of every field runs with its task or its model. Numbers
-other than 0 are one choice.
+What compiles is slow, so one preset is run of each task and model, and one planned of
+each task. For each choice of each field a step is traced; numbers but 0 are one choice.
 """
 
-import pathlib
+from collections.abc import Callable
 from typing import Any
 
 import ml_collections
 import numpy as np
 import pytest
 
-from analysis.text_tasks import published
 from anchorjax import api, config
+from anchorjax.sweeps.cost import count_step
 from anchorjax.sweeps.plan import describe_sweep
 from anchorjax.sweeps.prepare import prepare
+from anchorjax.tasks import TASKS
 from anchorjax.training.devices import make_mesh
 from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
@@ -70,14 +70,11 @@ def test_every_preset_resolves_and_has_a_name_of_its_own():
     assert len(set(names)) == len(SPECS)
 
 
-# A preset of every file.
-FIRST = {spec.partition(':')[0]: spec for spec in reversed(SPECS)}
-
-
-@pytest.mark.parametrize(
-    'spec', FIRST.values(), ids=[pathlib.Path(path).name for path in FIRST]
-)
-def test_it_is_planned(spec, tmp_path):
+@pytest.mark.slow
+@pytest.mark.parametrize('name', TASKS)
+def test_it_is_planned(name, tmp_path):
+    """The first preset of every task."""
+    spec = next(spec for spec in SPECS if config.load(spec).task.name == name)
     resolved = config.resolve(config.load(spec))
     prepared = prepare(resolved, tmp_path)
     assert prepared.disk_bytes > 0 and not list(tmp_path.iterdir())
@@ -107,72 +104,51 @@ def test_presets_of_gpt2_have_its_size_and_what_the_paper_states():
             assert resolved.task.loss_on == 'answer_and_padding'
 
 
-@pytest.mark.parametrize(
-    'name', ['addition.py:fine_tune', 'reasoning_bias.py:paper', 'slimpajama.py:both']
-)
-def test_other_presets_of_the_papers_draw_residual_outputs_as_they_write(name):
-    """PAPERS 1.6 and 2.1: std is fan_in^-gamma, without GPT-2's own factor."""
-    resolved = config.resolve(config.load(str(ROOT / 'configs' / name)))
-    assert resolved.model.residual_init == 'plain'
-
-
-def test_forty_billion_tokens_are_distinct_where_there_are_as_many():
-    """DATASETS 7: GitHub has about 33 B tokens, with Wikipedia about 56 B."""
-    num_distinct = {}
-    for preset in ('github', 'both'):
-        spec = str(ROOT / 'configs' / f'slimpajama.py:{preset}')
-        resolved = config.resolve(config.load(spec))
-        num_read = resolved.train.num_steps * resolved.train.batch_size
-        num_distinct[preset] = resolved.task.num_examples
-        assert num_read * resolved.task.seq_len == pytest.approx(40e9, rel=1e-4)
-    assert num_distinct['both'] == num_read
-    assert num_distinct['github'] * resolved.task.seq_len == pytest.approx(32e9)
-
-
-def test_presets_have_the_sizes_that_the_paper_prints():
-    sizes = {}
-    for name in ('scan', 'cogs', 'prontoqa'):
-        loaded = config.load(str(ROOT / 'configs' / f'{name}.py:gpt2'))
-        sizes[name] = set(dict(loaded.static_axes)['task.num_examples'])
-    for (task, _), by_size in published.EXACT_MATCH.items():
-        assert set(by_size) <= sizes[task]
-    assert set(published.STEPS) == sizes['prontoqa']
-
-
 def name_choice(value: Any) -> str:
     """A word or a flag, or whether there is a number or a tuple of numbers."""
     return repr(value) if isinstance(value, str | bool) else str(bool(value))
 
 
-def list_values(c: ml_collections.ConfigDict) -> set[tuple]:
+def name_program(c: ml_collections.ConfigDict) -> set[tuple]:
+    return {(c.task.name, c.model.name)}
+
+
+def list_choices(c: ml_collections.ConfigDict) -> set[tuple]:
     """(task or model, field, value) of all that may change the program of a preset."""
-    task, model = c.task.name, c.model.name
-    values = {(task, model)}
-    owners = {'task': task, 'model': model, 'optimizer': 'optimizer'}
+    owners = {'task': c.task.name, 'model': c.model.name, 'optimizer': 'optimizer'}
+    choices = {('grid', c.grid.decay_window != ((),))}
     for group, owner in owners.items():
         for field, value in c[group].items():
-            values.add((owner, field, name_choice(value)))
+            choices.add((owner, field, name_choice(value)))
     for path, (value, *_) in c.static_axes:
         group, _, field = path.partition('.')
-        values.add((owners[group], field, name_choice(value)))
-    values.add(('grid', c.grid.decay_window != ((),)))
-    return values
+        choices.add((owners[group], field, name_choice(value)))
+    return choices
 
 
-def choose_presets() -> list[str]:
-    """Presets that have all values together, when shrunk; first who adds most."""
-    rest = {spec: list_values(shrink(config.load(spec))) for spec in SPECS}
+def choose_presets(describe: Callable[[ml_collections.ConfigDict], set]) -> list[str]:
+    """Presets that have all kinds together, when shrunk; first who adds most."""
+    rest = {spec: describe(shrink(config.load(spec))) for spec in SPECS}
     presets = []
     while any(rest.values()):
         chosen = max(rest, key=lambda spec: len(rest[spec]))
         presets.append(chosen)
         known = rest[chosen]
-        rest = {spec: values - known for spec, values in rest.items()}
+        rest = {spec: kinds - known for spec, kinds in rest.items()}
     return presets
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('spec', choose_presets(), ids=lambda spec: spec.split('/')[-1])
+def test_every_choice_of_every_field_has_a_training_step():
+    for spec in choose_presets(list_choices):
+        shrunk = config.resolve(shrink(config.load(spec)))
+        assert count_step(shrunk).operations > 0, spec
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    'spec', choose_presets(name_program), ids=lambda spec: spec.split('/')[-1]
+)
 def test_its_training_runs_shrunk(spec, tmp_path):
     shrunk = config.resolve(shrink(config.load(spec)))
     run = api.train(shrunk, tmp_path, mesh=make_mesh(1))

@@ -1,17 +1,94 @@
-"""The sweeps that the pages show: each is one that the sweep accepts.
+"""The documents: their commands, sweeps, links, citations and log of predictions.
 
-The commands of a page are run by bash, in which `python` writes its arguments down, so
-that variables, loops and quotes are read as a reader's shell reads them.
+Numbers of pages are looked up by tests/analysis/test_pages.py. The commands of a page
+are run by bash, in which `python` writes its arguments down, so that variables, loops
+and quotes are read as a reader's shell reads them. 'PAPERS 1.2, 3.2' and 'DATASETS 3.2'
+cite headings, 'PAPERS quirk 11' a row of the table of quirks.
 """
 
+import argparse
+import json
+import pathlib
 import re
+import shlex
 import shutil
+import struct
 import subprocess
 
 import pytest
 
-from anchorjax import cli
+from analysis import figure
+from anchorjax import cli, config, grid
+from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
+
+FIGURES = figure.find_figures()
+COMMAND = re.compile(r'python -m analysis (\w+) (--runs? .*)')
+
+
+def list_commands(text: str) -> list[tuple[str, list[str]]]:
+    """(name of the figure, its words) of every command in a text."""
+    joined = re.sub(r'\\\n\s*', '', text)
+    commands = []
+    for name, words in COMMAND.findall(joined):
+        commands.append((name, shlex.split(words, comments=True)))
+    return commands
+
+
+def read_docs() -> list[tuple[str, list[str]]]:
+    """Commands of the README and of the figures' docstrings."""
+    texts = [(ROOT / 'README.md').read_text()]
+    texts += [module.__doc__ for module in FIGURES.values()]
+    return [command for text in texts for command in list_commands(text)]
+
+
+@pytest.fixture(scope='module')
+def experiments() -> dict[str, config.Experiment]:
+    """What the configs train, by the name of its run."""
+    return {spec.name: config.resolve(spec) for spec in map(config.load, list_specs())}
+
+
+def read_flags(words: list[str]) -> tuple[list[str], dict[str, str]]:
+    """The names of the runs, and {flag: value} of all other flags."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--run')
+    parser.add_argument('--runs', nargs='*', default=[])
+    known, rest = parser.parse_known_args(words)
+    flags = {}
+    for word in rest:
+        if word.startswith('--'):
+            name, _, value = word[2:].partition('=')
+            flags[name] = value
+    folders = [known.run] if known.run else known.runs
+    return [pathlib.Path(folder).name for folder in folders], flags
+
+
+@pytest.mark.parametrize(
+    ('name', 'words'), read_docs(), ids=[' '.join(words) for _, words in read_docs()]
+)
+def test_the_command_is_of_something_that_exists(name, words, experiments):
+    module = FIGURES[name]
+    runs, given = read_flags(words)
+    for run in runs:
+        if '*' not in run:
+            assert run in experiments, f'no config makes runs/{run}'
+    axes = experiments[runs[0]].axes if runs[0] in experiments else {}
+    known = set()
+    has_own_flags = hasattr(module, 'command')
+    if not has_own_flags:
+        known = {flag.name for flag in figure.list_flags(module.compute)}
+    point = {}
+    for flag, value in given.items():
+        if flag in axes:
+            point[flag] = figure.parse_axis(f'--{flag}={value}')[1]
+            grid.match_value(flag, axes[flag], point[flag])
+        elif flag == 'step':
+            assert int(value) in experiments[runs[0]].train.snapshot_steps
+        elif flag != 'out' and not has_own_flags:
+            assert flag in known
+    if figure.name_subject(module) == 'network':
+        grid.locate(axes, point)
+
 
 GALLERY = ROOT / 'analysis' / 'gallery'
 COMMANDS = GALLERY / 'log' / 'commands.md'
@@ -51,3 +128,130 @@ def test_every_config_that_a_page_names_is_there(page, monkeypatch):
     assert names
     for name in names:
         cli.parse_command_line(cli.sweep_parser(), ['--config', name])
+
+
+PREDICTIONS = tuple(sorted(GALLERY.glob('log/predictions_*.md')))
+LINKING = (ROOT / 'README.md', ROOT / 'RESULTS.md', *sorted(GALLERY.rglob('*.md')))
+LINK = re.compile(r'\]\(([^)#:]+)(?:#[^)]*)?\)|src="([^"]+)"')  # to a file of ours
+HEADING_LINK = re.compile(r'\]\(([^)#:]*)#([^)]+)\)')
+OUTCOME = '\nOutcome: '
+
+
+def name_page(page: pathlib.Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize('page', PREDICTIONS, ids=name_page)
+def test_every_prediction_says_what_came_out(page):
+    """'Outcome: open' until the run is read."""
+    _, *entries = page.read_text().split('\n## ')
+    assert entries
+    for entry in entries:
+        assert OUTCOME in entry, entry.splitlines()[0]
+
+
+@pytest.mark.parametrize('page', LINKING, ids=name_page)
+def test_every_linked_file_exists(page):
+    for link, picture in LINK.findall(page.read_text()):
+        assert (page.parent / (link or picture)).exists(), link or picture
+
+
+def name_anchors(page: pathlib.Path) -> set[str]:
+    """What links to the headings of a Markdown page end in, as GitHub makes it."""
+    headings = re.findall(r'^#+ (.+)$', page.read_text(), flags=re.M)
+    letters = [re.sub(r'[^\w\- ]', '', heading.lower()) for heading in headings]
+    return {text.replace(' ', '-') for text in letters}
+
+
+@pytest.mark.parametrize('page', LINKING, ids=name_page)
+def test_every_linked_heading_exists(page):
+    for link, heading in HEADING_LINK.findall(page.read_text()):
+        target = page.parent / link if link else page
+        assert heading in name_anchors(target), f'{link}#{heading}'
+
+
+FOLDERS = ('anchorjax', 'analysis', 'configs', 'launch', 'tests')
+CITATION = re.compile(
+    r'\b(PAPERS|DATASETS) (quirk \d+|\d+(?:\.\d+)?)'
+    r'((?:(?:,| and|, and) (?:quirk \d+|\d+\.\d+))*)'
+)
+PLACE = re.compile(r'quirk \d+|\d+\.\d+')
+HEADING = re.compile(r'^#+ (\d+(?:\.\d+)?)\.? ', re.M)
+QUIRK = re.compile(r'^\| (\d+) \|', re.M)
+
+
+def list_citations(text: str) -> list[tuple[str, str]]:
+    """(PAPERS or DATASETS, place) of every citation, also across the ends of lines."""
+    joined = re.sub(r'\s+(?:# )?\s*', ' ', text)
+    citations = []
+    for name, first, others in CITATION.findall(joined):
+        citations.append((name, first))
+        citations += [(name, place) for place in PLACE.findall(others)]
+    return citations
+
+
+def list_places(text: str) -> list[str]:
+    """Numbers of headings, and 'quirk n' for the rows of the section Quirks."""
+    _, _, after = text.partition('\n# Quirks\n')
+    quirks, _, _ = after.partition('\n# ')
+    rows = [f'quirk {number}' for number in QUIRK.findall(quirks)]
+    return HEADING.findall(text) + rows
+
+
+def test_every_place_that_is_cited_exists_once():
+    places = {}
+    for name in ('PAPERS', 'DATASETS'):
+        places[name] = list_places((ROOT / f'{name}.md').read_text())
+        assert len(set(places[name])) == len(places[name])
+    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py')]
+    number = 0
+    for path in paths:
+        if path == pathlib.Path(__file__):
+            continue
+        for name, place in list_citations(path.read_text()):
+            assert place in places[name], f'{path}: {name} {place}'
+            number += 1
+    assert number > 50  # else the citations are no longer found
+
+
+BLOCK = re.compile(r'```python\n(writers = .*?)```', re.DOTALL)
+
+
+def test_a_tracker_gets_a_curve_for_each_network(tmp_path, monkeypatch, two_lanes):
+    tensorboardX = pytest.importorskip('tensorboardX')
+    metrics = two_lanes.folder.workdir / 'metrics.jsonl'
+    lines = []
+    for line in metrics.read_text().splitlines():
+        lines.append(json.dumps(json.loads(line) | {'depth': 1}))  # no axis of its
+    (tmp_path / 'runs/phase').mkdir(parents=True)
+    (tmp_path / 'runs/phase/metrics.jsonl').write_text('\n'.join(lines))
+    monkeypatch.chdir(tmp_path)
+    (code,) = BLOCK.findall((ROOT / 'README.md').read_text())
+    names = {'json': json, 'tensorboardX': tensorboardX}
+    exec(code, names)
+    for writer in names['writers'].values():
+        writer.close()
+    members = two_lanes.members
+    assert len(names['writers']) == len(members)
+    for row in members.itertuples():
+        (path,) = (tmp_path / f'tracked/1/{row.gamma}/{row.seed}').iterdir()
+        point = {'gamma': row.gamma, 'seed': row.seed}
+        losses = two_lanes.curves.train_loss.sel(point).squeeze()
+        assert read_scalars(path, 'train_loss') == pytest.approx(
+            dict(zip(losses.step.values.tolist(), losses.values.tolist(), strict=True))
+        )
+
+
+def read_scalars(path, name: str) -> dict[int, float]:
+    """{step: value} of a scalar in an event file (TFRecord framing, by hand)."""
+    from tensorboardX.proto.event_pb2 import Event
+
+    data, found = path.read_bytes(), {}
+    while data:
+        (length,) = struct.unpack('<Q', data[:8])
+        event = Event.FromString(data[12 : 12 + length])
+        data = data[16 + length :]
+        for value in event.summary.value:
+            if value.tag == name:
+                found[event.step] = value.simple_value
+    return found

@@ -42,12 +42,6 @@ def test_a_member_is_read_without_the_others(saved, row):
     chex.assert_trees_all_equal(member, expected)
 
 
-def test_a_part_of_a_member_is_read_without_the_rest(saved):
-    part = {'block': saved.abstract['block']}
-    loaded = checkpoint.load(saved.folder, STEP, part, 3)
-    np.testing.assert_array_equal(loaded['block']['b'], saved.tree['block']['b'][3])
-
-
 def test_another_shape_is_refused_by_the_name_of_the_leaf(saved):
     wrong = {'W': jax.ShapeDtypeStruct((MEMBERS, 30, 31), np.float64)}
     line = r"leaf \['W'\] is float64\[40, 30, 30\], expected float64\[40, 30, 31\]"

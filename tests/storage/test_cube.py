@@ -127,17 +127,6 @@ def test_a_task_without_eval_sets_of_training_examples_is_judged_by_its_train_lo
 
 
 @pytest.mark.slow
-def test_neither_the_limit_nor_the_records_of_curves_change_what_is_trained(tmp_path):
-    common = BRIEF | {'grid__seed': (0, 1), 'train__num_steps': 4}
-    losses = []
-    for every, limit in ((1, 1e-9), (2, 100.0), (4, 100.0)):
-        changes = common | {'train__eval_every': every, 'train__converged_loss': limit}
-        run = api.train(sweeps.experiment(**changes), tmp_path / str(every))
-        losses.append(run.results.fit_loss.values)
-    np.testing.assert_array_equal(losses[0], losses[1])
-    np.testing.assert_array_equal(losses[0], losses[2])
-
-
 def test_a_divergence_in_the_last_update_is_flagged(tmp_path):
     """Its loss and gradient were finite; what its parameters answer is not."""
     changes = BRIEF | {'train__num_steps': 1, 'train__eval_every': 1}
@@ -147,30 +136,6 @@ def test_a_divergence_in_the_last_update_is_flagged(tmp_path):
     assert np.isfinite(run.results.train_loss).all()
     assert run.members.diverged.tolist() == [-1, 1]
     assert not run.members.converged[1]
-
-
-@pytest.mark.slow
-def test_every_cohort_names_answers_by_its_own_pairs(tmp_path):
-    shifts = (5, 1, -2, -8, *range(-8, 9))
-    experiment = sweeps.experiment(
-        task__anchors=tuple(range(201, 201 + len(shifts))),
-        task__shifts=shifts,
-        task__unseen=((204, 203),),
-        task__noninferential=((203, 204, -6),),
-        task__vocab=300,
-        task__num_examples=2_000,
-        **BRIEF,
-        grid__seed=(0, 1, 2),
-        static_axes=(('task.num_anchors', (4, len(shifts))),),
-    )
-    run = api.train(experiment, tmp_path / 'both')
-    table = run.members.set_index('num_anchors')
-    for cohort in experiment.cohorts():
-        alone = api.train(experiment.for_cohort(cohort), tmp_path / cohort.name)
-        ((_, number),) = cohort.static
-        expected = alone.members.unseen_answer.tolist()
-        assert table.loc[number].unseen_answer.tolist() == expected
-    assert not table.loc[4].unseen_answer.str.contains('205|213').any()
 
 
 def test_an_environment_that_is_come_back_to_counts_once(one_member, tmp_path):

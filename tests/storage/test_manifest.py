@@ -1,8 +1,6 @@
 """A run folder of an older version is refused in one line and left as it is."""
 
 import json
-import pathlib
-import subprocess
 import sys
 
 import pytest
@@ -10,7 +8,6 @@ import pytest
 from anchorjax import api, config
 from anchorjax.errors import CorruptFileError, StoreError
 from anchorjax.hashing import digest_json
-from anchorjax.storage import manifest
 from anchorjax.storage.manifest import MANIFEST_FILE, MANIFEST_FORMAT, read_manifest
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import describe_environment
@@ -39,41 +36,6 @@ def test_a_damaged_manifest_is_refused(tmp_path, old, new):
     with pytest.raises(CorruptFileError, match=r'manifest\.json') as caught:
         read_manifest(tmp_path)
     require_line(caught.value, tmp_path)
-
-
-def test_a_machine_without_git_can_start_a_sweep(monkeypatch, tmp_path):
-    monkeypatch.setenv('PATH', str(tmp_path))
-    opened(tmp_path / 'run')
-    (entry,) = read_manifest(tmp_path / 'run').environments
-    assert entry.git_commit == 'unknown'
-
-
-def run_git(folder: pathlib.Path, *words: str) -> None:
-    who = ['-c', 'user.name=x', '-c', 'user.email=x@x']
-    subprocess.run(['git', *who, '-C', str(folder), *words], check=True)
-
-
-def test_the_commit_of_a_project_that_does_not_track_this_file_is_not_recorded(
-    monkeypatch, tmp_path
-):
-    """As of a user whose environment, with this package, lies in their project."""
-    run_git(tmp_path, 'init', '-q')
-    (tmp_path / '.gitignore').write_text('.venv')
-    (tmp_path / '.venv').mkdir()
-    installed = tmp_path / '.venv' / 'manifest.py'
-    installed.touch()
-    run_git(tmp_path, 'add', '.')
-    run_git(tmp_path, 'commit', '-q', '-m', 'theirs')
-    monkeypatch.setattr(manifest, '__file__', str(installed))
-
-    def begin(name: str) -> str:
-        opened(tmp_path / name)
-        (entry,) = read_manifest(tmp_path / name).environments
-        return entry.git_commit
-
-    assert begin('run') == 'unknown'
-    run_git(tmp_path, 'add', '--force', str(installed))
-    assert begin('tracked') != 'unknown'
 
 
 OWN_TASK = """

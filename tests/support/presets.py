@@ -3,7 +3,6 @@
 import importlib.util
 import pathlib
 
-from anchorjax import config
 from tests.support.sweeps import ROOT
 
 CONFIGS = sorted((ROOT / 'configs').glob('*.py'))
@@ -15,19 +14,6 @@ def list_presets(path: pathlib.Path) -> list[str]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return list(module.PRESETS)
-
-
-def list_kinds_of_axes(path: pathlib.Path) -> list[str]:
-    """A preset of a config for each task and kind of axes; many differ in numbers."""
-    first_of = {}
-    for preset in list_presets(path):
-        spec = f'{path}:{preset}'
-        experiment = config.resolve(config.load(spec))
-        kind = [experiment.task.name, getattr(experiment.task, 'exception', '')]
-        for axis, values in experiment.axes.items():
-            kind.append((axis, len(values) > 1, type(values[0])))
-        first_of.setdefault(tuple(kind), spec)
-    return list(first_of.values())
 
 
 def list_specs() -> list[str]:

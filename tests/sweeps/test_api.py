@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import ConfigError, StoreError, StoreUnavailable, UserError
-from anchorjax.storage import locks
+from anchorjax.errors import ConfigError, StoreError, UserError
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.jobs import read_jobs
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.shards import WHOLE, Shard
+from anchorjax.sweeps.shards import Shard
 from tests.support import tiny
 from tests.support.faults import ONE
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
@@ -58,7 +57,7 @@ def test_a_second_call_returns_the_same_without_training(two_lanes):
 
 def test_the_folder_of_another_experiment_is_refused_and_kept(two_lanes):
     workdir = two_lanes.folder.workdir
-    changed = experiment(optimizer__b2=0.9, train__lanes=2)
+    changed = experiment(optimizer__b2=0.9, train__lanes=2, train__resume_every=1e9)
     before = tree_hash(workdir)
     line = r'b2 = 0.999, the config has 0.9; use --workdir .*_b2=0.9'
     with pytest.raises(StoreError, match=line):
@@ -168,11 +167,3 @@ def test_a_new_notebook_trains_on_every_core(tmp_path):
     assert done.returncode == 0, done.stderr
     printed = done.stdout.splitlines()[-1]  # below the progress
     assert printed.split() == [str(len(os.sched_getaffinity(0))), 'True']
-
-
-def test_chunks_that_another_process_trains_are_left_to_it(tmp_path):
-    with (
-        locks.hold_file(tmp_path / 'jobs' / f'{WHOLE.name}.json'),
-        pytest.raises(StoreUnavailable, match='chunks 0 to 0 are in use by another'),
-    ):
-        api.train(experiment(**ONE), tmp_path)

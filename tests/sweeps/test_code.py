@@ -95,31 +95,6 @@ def test_what_is_digested_is_imported_with_it():
             assert name.partition(':')[0] in imported
 
 
-def link_nowhere(path: pathlib.Path) -> None:
-    path.symlink_to('me@host.1:1')
-
-
-# What editors and systems leave among sources, and how: no import reads it.
-STRAY = [
-    ('tasks/.#anchors.py', link_nowhere),  # Emacs: a file with unsaved changes
-    ('models/gone.py', link_nowhere),
-    ('training/._step.py', pathlib.Path.touch),  # macOS
-    ('tasks/.ipynb_checkpoints/anchors.py', pathlib.Path.touch),
-    ('tasks/scan/.#task.py', link_nowhere),
-    ('tasks/folder.py', pathlib.Path.mkdir),
-]
-
-
-def test_what_no_import_reads_is_no_code(tmp_path):
-    source = pathlib.Path(anchorjax.__file__).parent
-    copy = tmp_path / '.hidden' / 'anchorjax'  # where the package lies does not matter
-    shutil.copytree(source, copy, ignore=shutil.ignore_patterns('__pycache__'))
-    for name, make in STRAY:
-        (copy / name).parent.mkdir(exist_ok=True)
-        make(copy / name)
-    assert code.digest_package(copy) == code.digest_package(source)
-
-
 OWN_CONFIG = """
 from anchorjax import tasks
 from anchorjax.tasks.anchors import AnchorsConfig

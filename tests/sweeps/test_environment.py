@@ -7,7 +7,6 @@ import signal
 from typing import Any
 
 import chex
-import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +22,7 @@ from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.publish import publish
 from anchorjax.sweeps.run import run_sweep
 from anchorjax.sweeps.signals import Preempted, catch_stop
-from anchorjax.training.devices import make_mesh, name_device
+from anchorjax.training.devices import make_mesh
 from tests.support.sweeps import bits, experiment, opened, require_line, trained
 
 SEEDS = (3, 4, 5, 6)
@@ -85,16 +84,6 @@ def test_a_new_environment_is_refused_by_the_field_that_differs(tmp_path, field,
         take_up(tmp_path, field, value)
     require_line(caught.value, tmp_path)
     assert (tmp_path / MANIFEST_FILE).read_bytes() == before
-
-
-def test_a_device_is_recorded_by_its_name_which_is_not_compared(tmp_path, monkeypatch):
-    function = 'anchorjax.storage.manifest.name_device'
-    for name in ('AMD EPYC', 'another name of this CPU'):
-        monkeypatch.setattr(function, {jax.devices()[0]: name}.get)
-        opened(tmp_path, **FOUR)
-        (entry,) = read_manifest(tmp_path).environments
-        assert entry.device == 'AMD EPYC'
-    assert name_device(jax.devices('cpu')[0]) not in ('', 'cpu')
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from anchorjax.sweeps.memory import choose_lanes, count_fitting_lanes
 from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.devices import make_mesh
-from anchorjax.training.members import place_members
+from anchorjax.training.members import count_slices, place_members
 from tests.support.sweeps import experiment, list_files, opened, require_line
 
 WIDE = {'model__width': 32, 'train__batch_size': 64}  # 2 gammas x 2 seeds
@@ -60,16 +60,6 @@ def test_a_sweep_that_does_not_fit_is_refused_and_leaves_no_folder(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
-def test_the_largest_cohort_decides(tmp_path):
-    small = measure_program(experiment(model__width=8), 1)
-    large = measure_program(experiment(model__width=64), 1)
-    both = experiment(static_axes=(('model.width', (8, 64)),))
-    with pytest.raises(ConfigError, match=r'train.batch_size'):
-        memory.require_fit(both, make_mesh(1), 1, (small + large) / 2)
-    memory.require_fit(both, make_mesh(1), 1, large)
-
-
 @pytest.mark.parametrize('kept', ['resume', 'snapshots'])
 def test_a_member_on_disk_is_its_parameters_and_optimizer_state(tmp_path, kept):
     """At most 5 % more, at a quarter of the paper's width; compression saves 7 %."""
@@ -99,3 +89,11 @@ def make_noise(like: jax.ShapeDtypeStruct) -> np.ndarray:
     """Random values, because zeros would be compressed to nothing."""
     rng = np.random.default_rng(0)
     return rng.normal(size=like.shape).astype(like.dtype)
+
+
+@pytest.mark.parametrize(
+    ('batch_size', 'seq_len', 'size'),
+    [(2048, 9, 128), (512, 4, 256), (3 * 512, 9, 96), (64, 4, 64), (999, 9, 999)],
+)
+def test_slices_are_halves_of_halves(batch_size, seq_len, size):
+    assert count_slices(make_mesh(1), batch_size, seq_len) == batch_size // size

@@ -97,14 +97,7 @@ def edit_what_is_closed_over(monkeypatch) -> None:
     monkeypatch.setitem(rules, 'now', multiply)
 
 
-def edit_the_batch(monkeypatch) -> None:
-    monkeypatch.setattr(HERE, 'ask', lambda pair_B: old(pair_B[..., ::-1]))
-
-
-old = ask
-
-
-EDITS = [edit_a_helper, edit_what_is_closed_over, edit_the_batch]
+EDITS = [edit_a_helper, edit_what_is_closed_over]
 
 
 @pytest.mark.slow

@@ -4,11 +4,7 @@ import io
 
 import pytest
 
-from anchorjax.sweeps.cost import count_step
 from anchorjax.sweeps.progress import Progress, ProgressBar
-from anchorjax.sweeps.run import run_sweep
-from tests.support.faults import ONE
-from tests.support.sweeps import opened
 
 
 def test_the_time_left_is_that_of_the_operations_left():
@@ -26,21 +22,6 @@ def test_the_estimate_follows_the_latest_pieces():
     for seconds in (9.0,) * 10 + (2.0,) * 100:
         progress.add_piece(1, operations=1.0, seconds=seconds)
     assert progress.seconds_left == pytest.approx(2.0 * 790)
-
-
-@pytest.mark.slow
-def test_all_member_steps_and_operations_of_two_depths_are_counted(tmp_path):
-    folder, mesh = opened(tmp_path, static_axes=(('model.depth', (1, 2)),), **ONE)
-    of_step = []
-    for cohort in folder.experiment.cohorts():
-        of_cohort = folder.experiment.for_cohort(cohort)
-        of_step.append(count_step(of_cohort).operations)
-    seen = []
-    progress = run_sweep(folder, mesh, report=lambda p: seen.append(p.seconds_left))
-    assert progress.total == progress.done == 2 * 40
-    assert progress.total_operations == pytest.approx(40 * sum(of_step))
-    assert progress.done_operations == pytest.approx(progress.total_operations)
-    assert seen[-1] == pytest.approx(0) and min(seen[:-1]) > 0
 
 
 @pytest.fixture

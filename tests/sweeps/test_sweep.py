@@ -63,7 +63,7 @@ def test_the_members_differ(two_lanes, change):
 
 @pytest.mark.parametrize('grid', [ALONE, FIRST, LAST_OF_NINE])
 def test_a_member_does_not_depend_on_the_others(two_lanes, tmp_path, grid):
-    run = trained(tmp_path, train__lanes=2, **grid)
+    run = trained(tmp_path, train__lanes=2, train__resume_every=1e9, **grid)
     assert are_same(read_member(two_lanes, **POINT), read_member(run, **POINT))
 
 
@@ -77,6 +77,7 @@ def test_a_diverging_member_is_recorded_and_its_neighbour_keeps_its_bits(
         shown.append(progress.loss)
 
     changes = {'train__lanes': 2, 'grid__learning_rate': rates}
+    changes['train__resume_every'] = 1e9
     both = trained(tmp_path, report=report, **ALONE, **changes)
     assert are_same(read_member(two_lanes, **POINT), read_member(both, **POINT))
     results = both.results.squeeze().sel(learning_rate=list(rates))
@@ -85,6 +86,16 @@ def test_a_diverging_member_is_recorded_and_its_neighbour_keeps_its_bits(
     assert 1 <= diverged < 10
     assert np.isnan(results.train_loss.values[1])
     assert np.isfinite(shown).all()  # of the members that are sound
+
+
+def test_a_train_loss_is_the_mean_of_the_steps_since_the_last_record(
+    two_lanes, tmp_path
+):
+    settings = {'train__lanes': 2, 'train__resume_every': 1e9}
+    rare = trained(tmp_path, train__eval_every=20, **settings, **ALONE)
+    losses, sums = (run.curves.train_loss.sel(POINT) for run in (two_lanes, rare))
+    expected = losses.values.reshape(2, 2).mean(-1)
+    np.testing.assert_allclose(sums.values.ravel(), expected, rtol=1e-5)
 
 
 def test_snapshots_are_at_their_steps(finished):

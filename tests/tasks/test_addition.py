@@ -74,6 +74,7 @@ def test_what_counts_in_the_loss(loss_on, counted):
     assert batch.weights_BQ[0].tolist() == [int(digit) for digit in counted]
 
 
+@pytest.mark.slow
 def test_every_pair_outside_the_square_is_trained_once():
     batch = draw_batch(AdditionConfig(encoding='numbers'))
     a_B, b_B = batch.tokens_BT.T

@@ -1,7 +1,6 @@
 """P4's task by hand: three tokens, permutations, pairs that are never trained."""
 
 import itertools
-import math
 
 import jax
 import jax.numpy as jnp
@@ -68,7 +67,7 @@ def test_defaults_are_those_of_the_paper():
     assert draw_eval_sets(config).weights_PBQ.sum((1, 2)).tolist() == [720, 304]
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(
     num_keys=st.integers(2, 6),
     num_anchors=st.integers(2, 4),
@@ -144,14 +143,3 @@ def test_addition_by_hand():
     assert eval_sets.weights_PBQ[:, :, 0].tolist() == [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
     assert eval_sets.tokens_PBT[1, 0].tolist() == [0, 2, 3]
     assert eval_sets.targets_PRBQ[1, 0, :, 0].tolist() == [2, 1, 2, 2, 0]
-
-
-def test_addition_trains_two_fifths_of_the_questions():
-    task = ModularAdditionConfig().make()
-    assert (task.vocab, task.num_train) == (68, math.floor(0.4 * 67 * 67 + 0.5))
-    eval_sets = draw_eval_sets(ModularAdditionConfig())
-    pairs = []
-    for p in (0, 1):
-        is_asked = eval_sets.weights_PBQ[p, :, 0] > 0
-        pairs.append(set(map(tuple, eval_sets.tokens_PBT[p, is_asked, :2].tolist())))
-    assert len(pairs[0]) == 1796 and len(pairs[0] | pairs[1]) == 67 * 67

@@ -80,7 +80,7 @@ def test_last_pair_leaves_one_position_with_its_own_keys(split, modulus):
 
 @pytest.mark.parametrize(
     ('split', 'order'),
-    [*((split, 'key_first') for split in SPLITS), ('code', 'anchors_first')],
+    [('code', 'anchors_first'), *((split, 'key_first') for split in SPLITS[1:])],
 )
 def test_training_and_heldout_keys_never_meet(split, order):
     config = AnchorsConfig(split=split, order=order)

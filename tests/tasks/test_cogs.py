@@ -117,15 +117,6 @@ def test_other_texts_have_no_logical_form(sentence):
         write_logical_form(sentence)
 
 
-@pytest.mark.parametrize(
-    'forms', ['eat ate eaten', 'cry cried cried', 'like liked liked']
-)
-def test_forms_of_verbs(forms):
-    verb, past, participle = forms.split()
-    assert cogs_words.past_of(verb) == past
-    assert cogs_words.participle_of(verb) == participle
-
-
 def test_sentences_obey_the_limits_of_the_official_ones():
     sentences = draw_sentences(4_000)
     assert len(set(sentences)) == 4_000
@@ -150,6 +141,7 @@ def total_variation(first: pd.Series, second: pd.Series) -> float:
     return first.sub(second, fill_value=0).abs().sum() / 2
 
 
+@pytest.mark.slow
 def test_the_words_are_as_frequent_as_in_the_official_sentences():
     rows = read_official('train') + read_official('dev')
     official = [row.sentence for row in rows if row.case == 'in_distribution']
@@ -208,6 +200,7 @@ def own_rows() -> list[cogs_cases.Row]:
     return cogs.list_rows('', 0, 1050, 1050)
 
 
+@pytest.mark.slow
 def test_our_own_rows_are_as_many_as_the_official_ones(own_rows):
     sentences = [row.sentence for row in own_rows]
     assert len(set(sentences)) == len(sentences) == 24_155 + 1050 + 1050

@@ -1,6 +1,5 @@
 """Next-token prediction on a corpus: windows by hand, and both feeds alike."""
 
-import json
 import pathlib
 
 import chex
@@ -213,11 +212,3 @@ def test_training_refuses_a_damaged_corpus(folder, tmp_path, name):
     with pytest.raises(UserError, match=line):
         experiment = make_experiment(path=str(folder))
         api.train(experiment, tmp_path / 'run', mesh=make_mesh(1))
-
-
-def test_tokens_beyond_the_vocabulary_are_refused(folder):
-    listed = json.loads((folder / 'corpus.json').read_text())
-    listed['tokenizer']['vocab'] = 100
-    (folder / 'corpus.json').write_text(json.dumps(listed))
-    with pytest.raises(UserError, match=r'tokens.bin: has token 256, .* 0 to 99'):
-        read_corpus(folder)

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.extras.corpora.tokenizers import make_bytes, make_words
 from anchorjax.tasks import prontoqa
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.tasks.mixture import (
-    EVAL_SETS,
     SOURCES,
     MixtureConfig,
     Sequences,
@@ -33,7 +31,6 @@ from anchorjax.tasks.prontoqa.texts import (
     write_prompt,
 )
 from tests.support.corpora import write_corpora
-from tests.support.sweeps import ROOT
 
 SMALL = MixtureConfig(
     hops=1, num_sequences=12, num_heldout=5, seq_len=140, vocab=512, eval_examples=6
@@ -53,20 +50,6 @@ def test_the_first_half_of_the_examples_is_prontoqa():
         assert batch.weights_BQ[row].sum() == length - 1
         assert (batch.weights_BQ[row, : length - 1] == 1).all()
     assert task.num_train == 24
-
-
-def test_the_eval_sets_are_each_source_trained_and_held_out():
-    task = SMALL.make()
-    assert task.eval_set_names == EVAL_SETS
-    eval_sets = jax.jit(task.eval_sets)(None)
-    mixture = read_mixture(SMALL)
-    for p, name in enumerate(EVAL_SETS):
-        source, _, is_heldout = name.partition('_')
-        first = 12 if is_heldout else 0
-        expected = mixture.sequences[source].tokens_NL[first]
-        np.testing.assert_array_equal(eval_sets.tokens_PBT[p, 0], expected[:-1])
-    # Five held-out sequences for an eval set of six: the last one has no weight.
-    assert eval_sets.weights_PBQ[2, 5].sum() == 0 < eval_sets.weights_PBQ[0, 5].sum()
 
 
 def test_questions_end_with_their_judgement_and_words_are_shared():
@@ -197,17 +180,3 @@ def list_lengths(task: MixtureConfig) -> np.ndarray:
         text = encode(write_prompt(question)) + encode(write_answer(question, True))
         lengths.append(len(text) + 1)
     return np.array(lengths)
-
-
-def load_task(preset: str) -> MixtureConfig:
-    path = ROOT / 'configs' / f'reasoning_bias.py:{preset}'
-    return config.resolve(config.load(str(path))).task
-
-
-def test_the_presets_cut_as_many_questions_as_their_file_says():
-    laptop = load_task('laptop')
-    lengths = list_lengths(laptop)
-    assert len(lengths) == 600
-    assert (lengths > laptop.seq_len + 1).sum() == 77
-    assert (lengths > laptop.seq_len + 2).sum() == 61  # these lose more than END
-    assert load_task('paper').seq_len + 1 >= 264

@@ -40,9 +40,7 @@ SMALL = [
 ]
 # Few training examples, short sequences, and eval sets larger than what there is.
 FEW = [
-    AnchorsConfig(seq_len=4, split='random', num_examples=320, eval_examples=32),
     AnchorsConfig(seq_len=4, split='random', num_examples=320, eval_examples=400),
-    AnchorsConfig(split='code', num_examples=9_000, eval_examples=64),
     AnchorsConfig(order='anchors_first', num_examples=89_999, eval_examples=64),
     AdditionConfig(largest=9, square=(3, 5), num_examples=40, eval_examples=60),
     AnchorPermutationsConfig(num_keys=3, num_anchors=2, trained_share=0.5),
@@ -51,10 +49,8 @@ FEW = [
     ScanConfig(num_examples=30, eval_examples=40),
     CogsConfig(num_examples=30),
     ProntoqaConfig(hops=1, num_examples=30, eval_examples=40),
-    MixtureConfig(hops=1, num_sequences=500, num_heldout=60, seq_len=8, vocab=512),
     MixtureConfig(hops=1, num_sequences=90, num_heldout=30, seq_len=64, vocab=512),
     CorpusConfig(seq_len=8, vocab=257),
-    CorpusConfig(seq_len=64, vocab=257),
     CorpusConfig(seq_len=512, vocab=257, holdout=0.3),
 ]
 TRAINED = ('seen_train', 'memory', 'reasoning_train', 'prontoqa', 'stories')
@@ -88,6 +84,12 @@ WRONG = [
 ]
 
 
+def mark_cogs(configs: list) -> list:
+    """COGS draws all of its rows first, which takes seconds."""
+    slow = pytest.mark.slow
+    return [pytest.param(c, marks=slow if c.name == 'cogs' else ()) for c in configs]
+
+
 def test_every_task_is_its_config():
     assert {c.name for c in SMALL} == set(tasks.TASKS)
     for c in SMALL:
@@ -95,7 +97,7 @@ def test_every_task_is_its_config():
         assert type(c)().name == c.name
 
 
-@pytest.mark.parametrize('config', SMALL, ids=[c.name for c in SMALL])
+@pytest.mark.parametrize('config', mark_cogs(SMALL), ids=[c.name for c in SMALL])
 def test_a_data_set_is_its_seed_under_jit_and_vmap(config):
     task = config.make()
 
@@ -124,7 +126,7 @@ NESTED = [
 ]
 
 
-@pytest.mark.parametrize('config', NESTED, ids=lambda config: config.name)
+@pytest.mark.parametrize('config', mark_cogs(NESTED), ids=lambda c: c.name)
 def test_a_smaller_training_set_begins_a_larger_one(config):
     small, large = (
         draw_batch(dataclasses.replace(config, num_examples=number), 40)
@@ -133,7 +135,7 @@ def test_a_smaller_training_set_begins_a_larger_one(config):
     chex.assert_trees_all_equal(small, large)
 
 
-@pytest.mark.parametrize('config', FEW, ids=lambda config: config.name)
+@pytest.mark.parametrize('config', mark_cogs(FEW), ids=lambda c: c.name)
 def test_what_is_asked_is_trained_or_held_out_as_its_name_says(config):
     task = config.make()
     eval_sets = draw_eval_sets(config)

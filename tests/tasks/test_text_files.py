@@ -48,13 +48,6 @@ def test_a_file_that_was_written_anew_is_read_anew(tmp_path):
     assert digests[0] == digests[1] == digests[2] != digests[3]
 
 
-def test_a_packed_file_has_the_digest_of_its_content(tmp_path):
-    (tmp_path / 'questions.json.gz').write_bytes(gzip.compress(b'text', mtime=0))
-    path = tmp_path / 'questions.json.gz'
-    found = digest(ProntoqaConfig, path)
-    assert found == {str(path): hashlib.sha256(b'text').hexdigest()}
-
-
 @pytest.mark.parametrize(
     ('name', 'content', 'line'),
     [

@@ -8,6 +8,8 @@ from anchorjax.storage.reader import Run, open_run
 from tests.support.faults import train_and_stop
 from tests.support.sweeps import bits, trained
 
+pytestmark = pytest.mark.slow
+
 ROWS, EVERY = 12, 10
 # Chosen so that of four members some stop and some never do; asserted below.
 STOP = {'train__stop_loss': 4.262, 'train__stop_rows': 2}
@@ -31,7 +33,7 @@ def find_stop(losses: np.ndarray, limit: float, rows: int) -> int:
     return len(losses)
 
 
-@pytest.mark.parametrize('lanes', [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize('lanes', [1, 2])
 def test_a_member_stops_where_its_own_curve_says(fixed, tmp_path, lanes):
     run = trained(tmp_path, train__lanes=lanes, **LONG, **STOP)
     stops = set()

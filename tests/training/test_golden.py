@@ -1,5 +1,6 @@
 """Numbers that may not drift: the first step of tiny experiments."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -26,3 +27,13 @@ def test_first_step(experiment, matrix, golden):
     assert (before.step, after.step, after.diverged) == (0, 1, -1)
     entries = [state.params[matrix][2, 3] for state in (before, after)]
     np.testing.assert_allclose([loss, norm, *entries], golden, rtol=1e-4)
+
+
+def test_another_seed_takes_the_same_data_in_another_order():
+    """From equal parameters: what differs is the batch."""
+    take_step, start = make_step(TRANSFORMER), start_member(TRANSFORMER)
+    losses = []
+    for seed in (0, 1):
+        _, loss, _ = take_step(start, HPARAMS.replace(seed=jnp.int32(seed)))
+        losses.append(float(loss))
+    assert losses[0] != losses[1]

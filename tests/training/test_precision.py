@@ -64,6 +64,7 @@ def test_a_model_without_mixed_precision_refuses_it(model):
         config.resolve(c)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('precision', ['float32', 'bfloat16'])
 def test_an_accelerator_sums_in_a_fixed_order(precision):
     experiment = cases.tiny(train__precision=precision)

@@ -45,7 +45,7 @@ def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
     assert norm > 0 and next_state.diverged == -1
 
 
-def test_agreement_is_exact_match_of_the_asked_positions():
+def test_agreement_and_loss_of_eval_sets_are_of_the_asked_positions():
     experiment = make_experiment()
     params = cases.random_params(experiment)
     task = experiment.task.make()
@@ -53,10 +53,11 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     eval_sets = draw_eval_sets(experiment.task)
 
     # Some sequences ask for what the model says there, so that some match.
-    predictions_PBT = []
+    predictions_PBT, logits_PBTV = [], []
     for tokens_BT in eval_sets.tokens_PBT:
         out = cases.run_forward(experiment, params, tokens_BT, last_only=False)
-        predictions_PBT.append(np.asarray(out.logits).argmax(-1))
+        logits_PBTV.append(np.float64(out.logits))
+        predictions_PBT.append(logits_PBTV[-1].argmax(-1))
     targets_PRBT = np.array(eval_sets.targets_PRBQ)
     is_asked_PBT = eval_sets.weights_PBQ > 0
     said_PBT = np.where(is_asked_PBT, predictions_PBT, targets_PRBT[:, 0])
@@ -74,6 +75,10 @@ def test_agreement_is_exact_match_of_the_asked_positions():
 
     for p in range(len(task.eval_set_names)):
         num_right, num_counted, num_right_tokens, num_tokens = 0, 0, 0, 0
+        log_V = logits_PBTV[p] - np.log(np.exp(logits_PBTV[p]).sum(-1, keepdims=True))
+        log_p = np.take_along_axis(log_V, targets_PRBT[p, 0, ..., None], -1)[..., 0]
+        loss = -log_p[is_asked_PBT[p]].mean()
+        np.testing.assert_allclose(scores['eval_set_loss'][p], loss, rtol=1e-5)
         for b in range(40):
             asked = np.flatnonzero(eval_sets.weights_PBQ[p, b])
             if len(asked) == 0:  # padding of the eval set

@@ -120,9 +120,3 @@ def test_where_no_factor_varies_there_is_no_picture_and_a_line(tmp_path, capsys)
         law.command(['--members', str(path), '--out', str(tmp_path / 'law')])
     names = {path.name for path in (tmp_path / 'law').iterdir()}
     assert names == {'members.csv', 'cells.md'}
-
-
-def test_tables_do_not_replace_those_of_a_run(finished):
-    workdir = str(finished.folder.workdir)
-    with pytest.raises(UserError, match='is a run; give another folder'):
-        law.command(['--runs', workdir, '--out', workdir])

@@ -32,13 +32,6 @@ def test_a_run_becomes_members_with_their_factors(finished):
     assert members[is_here].train_loss.item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_tables_are_read_back_as_they_were_written(planted, tmp_path):
-    path = tmp_path / 'members.csv'
-    path.write_text(format_csv(planted.sample(frac=1, random_state=0)))
-    read = law_members.join([law_members.read_csv(path)])
-    assert format_csv(read) == format_csv(planted)
-
-
 @pytest.mark.parametrize(
     ('change', 'line'),
     [

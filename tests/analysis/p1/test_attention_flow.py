@@ -56,6 +56,7 @@ def test_the_planted_path_is_the_one_reported(composing):
     assert answers == {'composed': 7, 'symmetric': 12, 'assigned': 7}
 
 
+@pytest.mark.slow
 def test_at_a_small_initialization_attention_is_the_average():
     """P2 Lemma 1: |A_ij - 1/i| is small for large gamma."""
     member = planted.make_untrained_member(gamma=2.0, **LONGER)
@@ -113,6 +114,7 @@ def test_a_bad_sequence_is_one_clear_line(tokens, complaint):
         attention_flow.compute(member, tokens=tokens)
 
 
+@pytest.mark.slow
 def test_with_the_anchors_first_the_key_follows_them():
     member = planted.make_untrained_member(task__order='anchors_first')
     result = attention_flow.compute(member, tokens=(4, 3, 9, 10), number=20)

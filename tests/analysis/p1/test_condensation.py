@@ -1,7 +1,6 @@
 """Groups of neurons made by hand are found in any order; Gaussian ones are alone."""
 
 import dataclasses
-import shutil
 
 import numpy as np
 import pytest
@@ -10,10 +9,7 @@ import xarray as xr
 from analysis.members.member import Member
 from analysis.p1 import condensation, condensation_grid
 from analysis.vectors.groups import find_groups
-from anchorjax.errors import StoreError
-from anchorjax.storage.reader import open_run
 from tests.support.drawing import draw_pixels
-from tests.support.faults import truncate
 from tests.support.networks import planted
 
 RNG = np.random.default_rng(3)
@@ -101,11 +97,3 @@ def test_a_cell_says_why_it_is_blank(finished):
     groups = result.groups.values
     assert np.isnan(groups[0]).all() and groups[1, 0] >= 1
     draw_pixels(result, condensation_grid)
-
-
-def test_a_damaged_snapshot_is_not_taken_for_a_missing_matrix(finished, tmp_path):
-    workdir = shutil.copytree(finished.folder.workdir, tmp_path / 'run')
-    for snapshots in (workdir / 'cohorts').rglob('snapshots'):
-        truncate(snapshots / '40' / 'tree' / 'manifest.ocdbt')
-    with pytest.raises(StoreError, match='snapshots/40 is damaged'):
-        condensation_grid.compute(open_run(workdir))

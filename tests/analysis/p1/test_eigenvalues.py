@@ -2,15 +2,11 @@
 
 import jax
 import numpy as np
-import pytest
 
-from analysis.drawing import style
 from analysis.p1 import eigenvalues
 from analysis.p1.eigenvalues import list_labels, list_tokens, select_used
 from analysis.spectra import covariance_spectrum, find_rises, participation_ratio
-from anchorjax.errors import UserError
 from anchorjax.grid import DATA, random_key
-from anchorjax.storage.reader import Run
 from tests.support import cases
 from tests.support.converged import mark_converged
 
@@ -67,15 +63,6 @@ def test_a_finished_sweep(finished):
     assert np.isnan(singular[min(W.shape) :]).all()
 
 
-def test_an_earlier_step_and_another_member_and_matrix(finished):
-    other = eigenvalues.compute(
-        finished, 1, 'block_0/W_Q', 2, depth=1, gamma=0.3, seed=1
-    )
-    W = finished.params(1, depth=1, gamma=0.8, seed=1)['block_0']['W_Q']
-    np.testing.assert_allclose(other.eigenvalue[1], covariance_spectrum(W))
-    assert other.followed == 0.3 and len(other.rise) == 2
-
-
 def test_tokens_and_labels_that_occur_are_those_of_the_data():
     """Of the tiny task: compared with a thousand batches' worth of examples."""
     config = cases.tiny().task
@@ -114,29 +101,3 @@ def test_every_converged_seed_is_measured_beside_its_start(finished):
         spectrum = covariance_spectrum(select_used(config, 'W_embed', W))
         found = result[f'member_{column}'][1]
         np.testing.assert_allclose(found, participation_ratio(spectrum), 1e-4)
-
-
-class Without(Run):
-    """A run whose members of gamma 0.3 diverged; it has the last snapshot only."""
-
-    @property
-    def results(self):
-        found = Run(self.folder).results
-        return found.assign(diverged=found.diverged.where(found.gamma > 0.5, 7))
-
-    def steps(self, **point):
-        return super().steps(**point)[-1:]
-
-
-def test_what_is_missing_is_named(finished):
-    result = eigenvalues.compute(Without(finished.folder), depth=2)
-    lines = 'γ 0.3 diverged\nno snapshot but one: no evolution'
-    assert result.missing == lines
-    assert result.gamma.values.tolist() == [0.8] and len(result.evolution) == 1
-    assert result.rise.isnull().all()
-    assert result['size'].values.tolist() == ['']  # neither large nor small
-    # A line of one point is no evolution.
-    with style.draw_figure(result, eigenvalues.draw, eigenvalues.layout) as figure:
-        assert 'step' not in [axis.get_xlabel() for axis in figure.axes]
-    with pytest.raises(UserError, match=r'gamma = 0\.3: must be one of \[0\.8\]'):
-        eigenvalues.compute(Without(finished.folder), depth=2, gamma=0.3)

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member
 from analysis.p1 import embedding, embedding_grid
 from analysis.vectors.order import measure_order, power_spectrum
 from anchorjax.errors import UserError
-from tests.support.drawing import draw_pixels
 from tests.support.networks import planted
 
 ITEMS = 40
@@ -57,40 +56,11 @@ def test_a_line_is_in_order():
     assert longest_step < np.ptp(points, axis=0).max() / 4
 
 
-def test_a_line_of_one_coordinate_is_in_order():
-    """Of a network of width 1: the second axis of the plane is empty."""
-    W = np.random.default_rng(9).normal(size=(60, 1))
-    W[5:45, 0] = VALUE / 10 - 2
-    keys = {'task__keys': (5, 45), 'task__vocab': 60}
-    member = planted.make_member(None, {'W_embed': W, 'b': np.zeros(60)}, **keys)
-    result = embedding.compute(member, permutations=5)
-    assert result.explained.values.tolist() == [1, 0]
-    assert result.value.sel(number=['rho', 'line']).values == pytest.approx([1, 1])
-    assert draw_pixels(result, embedding).std() > 0
-
-
 def test_rows_that_are_equal_have_no_order():
     member = make_member(np.ones((ITEMS, WIDTH)))
     assert np.isnan(embedding.correlate_with_value(member))
     with pytest.raises(UserError, match='W_embed: all rows are equal'):
         embedding.compute(member)
-
-
-def test_a_network_with_equal_rows_is_one_marked_cell(finished, monkeypatch):
-    """The others are drawn."""
-    point = {'depth': 2, 'gamma': 0.8, 'seed': 0}
-
-    def collapse(run, step='last', **where):
-        member = member_of(run, step, **where)
-        if {name: where[name] for name in point} == point:
-            member.params['W_embed'][:] = 1.0
-        return member
-
-    monkeypatch.setattr('analysis.drawing.grids.member_of', collapse)
-    grid = embedding_grid.compute(finished, permutations=2)
-    notes = grid.note.sel(row=2, column=0.8).item()
-    assert notes == 'all rows are equal' and (grid.note == '').sum() == 3
-    assert draw_pixels(grid, embedding_grid).std() > 0
 
 
 def test_a_bent_line_is_a_curve():

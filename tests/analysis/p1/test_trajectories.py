@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -100,12 +99,3 @@ def test_a_run_without_an_unseen_pair_is_refused(tmp_path):
     run = plant_curves(tmp_path / 'seen', experiment(task__unseen=()))
     with pytest.raises(UserError, match='a: its task has no unseen pair'):
         trajectories.compute({'a': run})
-
-
-def test_the_official_run_is_read_by_gamma(tmp_path):
-    for gamma in trajectories.PAPER_GAMMAS:
-        table = pd.DataFrame({'epochs_done': [1, 2], 'inferential': [gamma, np.nan]})
-        table.to_csv(tmp_path / f'trajectory_{gamma}.csv', index=False)
-    official = trajectories.read_official(tmp_path)
-    first = {gamma: table.composed[0] for gamma, table in official.items()}
-    assert first == {0.1: 0.1, 0.5: 0.5, 0.8: 0.8}

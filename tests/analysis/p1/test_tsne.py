@@ -6,6 +6,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 import xarray as xr
 
 from analysis.circuits import sequences
@@ -57,14 +58,6 @@ def encode_noise(a, b, tokens_BT) -> jax.Array:
     return NOISE[tuple(tokens_BT.T)]
 
 
-def encode_nothing(a, b, tokens_BT) -> jax.Array:
-    return jnp.ones((len(a), 4))
-
-
-def encode_key_and_first(a, b, tokens_BT) -> jax.Array:
-    return one_hot(a) + 0.1 * tokens_BT[:, :1]
-
-
 SETTINGS = {'number': 500, 'map_number': 120, 'perplexity': 8, 'neighbours': 4}
 
 
@@ -92,20 +85,7 @@ def test_noise_is_at_chance():
     np.testing.assert_allclose(here.share, here.chance, atol=0.04)
 
 
-def test_equal_vectors_have_a_map_too():
-    result = compute_tsne(encode_nothing)
-    assert np.isfinite(result.place).all() and np.isfinite(result.share).all()
-
-
-def test_a_task_with_few_sequences_gives_all_it_has():
-    """Three tokens, of 8 keys and 16 pairs."""
-    member = make_member(encode_key_and_first, task__seq_len=3)
-    result = tsne.compute(
-        member, number=1_000, map_number=900, neighbours=2, perplexity=8
-    )
-    assert result.number == len(result.place) == 8 * 16
-
-
+@pytest.mark.slow
 def test_the_output_is_the_logits_with_nothing_read_from_the_key():
     member = planted.make_untrained_member(gamma=0.3, task__seq_len=6, model__max_len=6)
     drawn = sequences.sample(member, 20)

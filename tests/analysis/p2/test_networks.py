@@ -4,17 +4,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis import frame
 from analysis.members.member import make_untrained, member_of
 from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
-    KINDS,
     SINGLE_KINDS,
     average_training,
     find_last_before,
-    find_late,
-    find_reasoning_crossing,
-    follow_training,
     list_panels,
     list_tokens,
 )
@@ -22,38 +17,9 @@ from analysis.theory import trajectories
 from analysis.theory.label_law import read_examples
 from analysis.theory.trajectories import Weights
 from anchorjax.errors import UserError
-from anchorjax.network import NetworkEvalSets
-from anchorjax.storage.reader import Run, open_run
-from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from tests.support.p2_tasks import relative_error
 
 STEPS = [1, 5, 10, 20]
-
-
-def test_the_kinds_of_tokens_by_hand():
-    tokens = list_tokens(MemoryReasoningConfig())
-    assert tuple(tokens) == KINDS
-    assert tokens['memory'].tolist() == list(range(1, 11))
-    assert tokens['reasoning'].tolist() == list(range(11, 21))
-    assert tokens['both'].tolist() == list(range(1, 21))
-    assert (tokens['keys'][0], tokens['keys'][-1]) == (21, 120)
-
-
-@pytest.fixture
-def plant_losses(open_sweep):
-    """A function: a run with these losses of reasoning at the records 1, 5, 10, 20."""
-
-    def plant(losses_of_gamma):
-        run = open_run(open_sweep('transformer').folder.workdir)
-        curves = run.curves.copy(deep=True)
-        for gamma, losses in losses_of_gamma.items():
-            place = {'gamma': gamma, 'eval_set': 'reasoning_train'}
-            of_gamma = curves.eval_set_loss.loc[place]
-            curves.eval_set_loss.loc[place] = np.broadcast_to(losses, of_gamma.shape)
-        vars(run)['curves'] = curves  # where functools.cached_property keeps it
-        return run
-
-    return plant
 
 
 @pytest.mark.parametrize(
@@ -61,19 +27,6 @@ def plant_losses(open_sweep):
 )
 def test_early_is_the_last_step_before_a_moment(moment, early):
     assert find_last_before(STEPS, moment) == early
-
-
-@pytest.mark.slow
-def test_early_is_the_last_snapshot_before_reasoning_is_learned(plant_losses):
-    """Half of ln 64 is 2.08: crossed at step 10 + 10 * 0.92 / 2 of the larger gamma."""
-    run = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 3, 1]})
-    members = frame.list_usable(run, 'memory_reasoning')
-    assert find_reasoning_crossing(run, members) == pytest.approx(14.6, abs=0.01)
-    assert follow_training(run, lambda member: xr.Dataset()).early == 10
-    assert find_late(run, STEPS) == 20
-    assert find_late(run, [1, 17, 19]) == 19  # 18 / 17 is more than 19 / 18
-    never = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 4, 4]})
-    assert np.isnan(find_reasoning_crossing(never, members))
 
 
 def test_the_distance_by_hand():
@@ -244,27 +197,6 @@ def test_planted_answers_are_counted_by_group(open_sweep):
         label_groups.compute(open_sweep('flow'))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize('name', ['groups', 'transformer'])
-def test_sequences_that_only_fill_an_eval_set_do_not_count(
-    open_sweep, name, monkeypatch
-):
-    member = member_of(open_sweep(name), gamma=0.8, seed=0)
-    measures = {
-        'groups': label_groups.measure_answers,
-        'transformer': first_attention.measure_attention,
-    }
-    is_asked_PB = np.ones_like(member.is_asked_PB)
-    is_asked_PB[:, 5:] = False
-    monkeypatch.setattr(type(member), 'is_asked_PB', is_asked_PB)
-    found = measures[name](member)
-    tokens_PBT, labels_PRB = member.eval_sets
-    others = NetworkEvalSets(tokens_PBT[:, :5], labels_PRB[:, :, :5])
-    monkeypatch.setattr(type(member), 'eval_sets', others)
-    monkeypatch.setattr(type(member), 'is_asked_PB', is_asked_PB[:, :5])
-    xr.testing.assert_allclose(found, measures[name](member))
-
-
 @pytest.mark.parametrize(
     ('accuracy', 'early'),
     [
@@ -297,55 +229,6 @@ def test_the_plane_holds_a_planted_movement():
     plane = theory_path.find_plane(moved)
     np.testing.assert_allclose(plane @ plane.T, np.eye(2), atol=1e-12)
     np.testing.assert_allclose(moved @ plane.T @ plane, moved, atol=1e-12)
-
-
-@pytest.fixture
-def follow_frozen_flow(open_sweep, monkeypatch):
-    """A function: a sweep whose embeddings follow the frozen flow at this speed."""
-
-    def follow(speed):
-        run = open_sweep('flow')
-        paths = {}
-        for point in frame.find_points(run, frame.list_usable(run, 'memory_reasoning')):
-            member = make_untrained(member_of(run, 20, **point))
-            start = Weights(*[member.matrix(name) for name in Weights._fields])
-            examples = read_examples(member.experiment.task, point['seed'])
-            moments = trajectories.measure_moments(examples, 64)
-            velocity = trajectories.frozen_flow(start, moments).W_embed
-            for step in STEPS:
-                moved = start.W_embed + speed * step * 0.25 * velocity
-                paths[point['gamma'], point['seed'], step] = moved
-
-        read_params = Run.params
-
-        def params(self, step, **point):
-            found = read_params(self, step, **point)
-            if step == 0:  # the untrained network is the real one
-                return found
-            step = STEPS[-1] if step == 'last' else step
-            return found | {'W_embed': paths[point['gamma'], point['seed'], step]}
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Run, 'params', params)
-            return theory_path.compute(run)
-
-    return follow
-
-
-@pytest.mark.slow
-def test_members_that_follow_the_frozen_flow_hold_to_the_end(follow_frozen_flow):
-    result = follow_frozen_flow(speed=1)
-    frozen = result.sel(flow='frozen')
-    assert frozen.error.max() < 1e-5 and (frozen.holds_until == 20).all()
-    np.testing.assert_allclose(frozen.predicted, frozen.measured, rtol=1e-4, atol=1e-6)
-    assert result.error.sel(flow='coupled').max() > 1e-3  # another path
-
-
-@pytest.mark.slow
-def test_a_flow_as_bad_as_no_movement_never_holds(follow_frozen_flow):
-    frozen = follow_frozen_flow(speed=-1).sel(flow='frozen')
-    np.testing.assert_allclose(frozen.error, 2, rtol=1e-3)
-    assert (frozen.holds_until == 0).all()
 
 
 @pytest.mark.slow

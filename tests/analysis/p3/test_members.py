@@ -5,7 +5,6 @@ import pytest
 
 from analysis.claims import tabulate as tabulate_claims
 from analysis.members.member import member_of
-from analysis.members.selection import find_column_axis
 from analysis.p3 import decay_map
 from analysis.p3.claims import CLAIMS
 from analysis.p3.members import (
@@ -53,18 +52,6 @@ def test_a_wrong_answer_may_commute_and_a_right_one_need_not(monkeypatch):
 )
 def test_phases_by_hand(heldout, composed, commutativity, phase):
     assert PHASES[find_phase(heldout, composed, commutativity)] == phase
-
-
-@pytest.mark.parametrize(
-    ('gammas', 'rates', 'across'),
-    [
-        ((0.5,), (1e-3, 2e-3), 'learning_rate'),
-        ((0.5,), (1e-3,), 'gamma'),
-        ((0.5, 0.8), (1e-3, 2e-3), 'gamma'),
-    ],
-)
-def test_what_goes_across(gammas, rates, across):
-    assert find_column_axis({'gamma': gammas, 'learning_rate': rates}) == across
 
 
 @pytest.mark.slow

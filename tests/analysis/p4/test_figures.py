@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 from analysis.p4 import decay_complexity, decay_grid, decay_windows, start_or_end
 from analysis.p4.claims import compare_effects
@@ -62,22 +61,6 @@ def test_effects_are_compared_in_size(start, end, expected):
     np.testing.assert_allclose(found.values, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize('slope', [0.2, -0.2])
-def test_the_interval_of_an_effect_is_drawn_around_its_mean(slope, monkeypatch):
-    """A later start may be worse."""
-    members = plant(lambda start, end: 0.5 + slope * start + slope * end)
-    members['unseen'] += 0.01 * (members.seed % 3) * (members.start + members.end)
-    monkeypatch.setattr(start_or_end, 'tabulate', lambda run: members)
-    result = start_or_end.compute(None)
-    axes = Figure().subplots(1, 4, squeeze=False)
-    start_or_end.draw(result, axes)
-    effects = axes[0, 2]
-    for row, gain in enumerate(result.gain):
-        (bar,) = [line for line in effects.lines if list(line.get_ydata()) == [row] * 2]
-        low, high = bar.get_xdata()
-        assert low < gain.mean() < high
-
-
 def test_a_grid_has_every_window_of_one_piece_and_the_others_beside_it(monkeypatch):
     without = plant(lambda start, end: 0.1, windows=(ALL,))
     without = without.assign(window=NONE, start=np.nan, end=np.nan, window_share=0.0)
@@ -93,12 +76,6 @@ def test_a_grid_has_every_window_of_one_piece_and_the_others_beside_it(monkeypat
     monkeypatch.setattr(start_or_end, 'tabulate', lambda run: narrow)
     with pytest.raises(UserError, match='no two windows differ in their end alone'):
         start_or_end.compute(None)
-
-
-def test_seeds_without_every_window_are_left_out():
-    members = plant(lambda start, end: 0.5)
-    kept = start_or_end.select_complete(members.drop(index=3))
-    assert set(kept.seed) == set(range(8)) - {3}
 
 
 def test_the_map_of_decay_is_of_constant_decay_alone(monkeypatch):

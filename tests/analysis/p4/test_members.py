@@ -14,7 +14,6 @@ from analysis.p4.members import (
     COLUMNS,
     NONE,
     list_pieces,
-    list_windows,
     name_window,
     read_at,
     tabulate_pieces,
@@ -43,20 +42,6 @@ from tests.support.sweeps import opened
 def test_a_window_is_named_by_its_shares_of_training(bounds, pieces, name):
     assert list_pieces(bounds, 200) == pieces
     assert name_window(pieces) == name
-
-
-def test_windows_are_listed_none_first_then_by_start_and_end():
-    rows = [
-        ('0–0.1, 0.3–0.4', 0, 0.4),
-        ('0.5–1', 0.5, 1),
-        ('0–0.5', 0, 0.5),
-        (ALL, 0, 1),
-        (NONE, np.nan, np.nan),
-        ('0–0.25', 0, 0.25),
-    ]
-    members = pd.DataFrame(rows + rows, columns=['window', 'start', 'end'])
-    names = [NONE, ALL, '0–0.25', '0–0.5', '0.5–1', '0–0.1, 0.3–0.4']
-    assert list_windows(members) == names
 
 
 def test_a_record_is_the_last_one_up_to_a_step():

@@ -4,6 +4,8 @@ import pytest
 
 from tests.support.pages import browser, samples
 
+pytestmark = pytest.mark.slow
+
 SIZES = {'desktop': (1400, 900), 'phone': (390, 844)}
 CELL = '[role=gridcell]'
 TITLE = '#member-title'
@@ -73,13 +75,6 @@ LOW_CONTRAST = """(() => {
   }
   return bad;
 })()"""
-
-
-def test_each_setting_has_a_panel_so_that_cells_pool_seeds_alone(tab):
-    captions = tab.locator('.phase caption').all_inner_texts()
-    assert captions == ['exception trained', 'exception unseen']
-    assert tab.locator(CELL).count() == 2 * 2 * len(samples.GAMMAS)
-    assert tab.locator('#controls .filter').count() == 1  # the seed
 
 
 def test_a_click_chooses_a_network_and_a_link_opens_it(tab, open_tab):
@@ -153,29 +148,3 @@ def test_hostile_names_are_shown_and_do_nothing(name, open_tab, pages):
     places.append('.question' if name == 'scan_attacked' else '#sides h3')
     for place in places:
         assert samples.HOSTILE in tab.locator(place).first.text_content(), place
-
-
-def test_the_page_of_another_task_has_its_own_measures(open_tab, pages):
-    tab = open_tab(pages['scan'])
-    assert tab.locator(CELL).count() == 4  # gammas and decays; seeds are averaged over
-    shown = 'document.querySelector("#controls select").selectedOptions[0].text'
-    assert tab.evaluate(shown) == 'test'
-    before = tab.locator('.mean').first.inner_text()
-    tab.select_option('#controls select >> nth=0', 'seen_train_tokens')
-    assert tab.locator('.mean').first.inner_text() != before
-    tab.click(f'{CELL} >> nth=1')
-    panels = tab.locator('#detail figcaption strong').all_inner_texts()
-    assert panels == ['Answers', 'Loss', 'Right answers by group']
-
-
-def test_numbers_are_opened_and_copied_by_keyboard(tab):
-    """Where the browser refuses to copy, they are shown selected."""
-    refuse = 'navigator.clipboard.writeText = () => Promise.reject(new Error())'
-    tab.evaluate(f'() => {{ {refuse}; }}')
-    tab.focus('.figure-numbers summary')
-    tab.keyboard.press('Enter')
-    assert '9,999' in tab.locator('.figure-numbers').first.inner_text()
-    tab.locator('.figure-numbers .copy').first.focus()
-    tab.keyboard.press('Enter')
-    tab.wait_for_selector('#copied[open]')
-    assert tab.input_value('#copied textarea') == samples.NUMBERS['text']

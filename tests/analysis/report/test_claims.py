@@ -39,12 +39,7 @@ def test_claims_about_other_runs_are_one_sentence_with_the_command(check):
     assert {HOLDS} <= {row['verdict'] for row in found['kept']}
 
 
-def test_a_run_of_the_law_is_shown_the_claims_of_the_law(check):
-    """As at the end of its training, on the terminal."""
-    found = check('law_tipping', 2)
-    assert (found['paper'], found['named'], found['failure']) == ('our law', 2, '')
-
-
+@pytest.mark.slow
 def test_a_claim_about_this_run_is_judged_with_enough_seeds(check):
     found = check(FEW, SEEDS)
     composed = found['rows'][0]
@@ -58,6 +53,7 @@ def test_a_claim_about_this_run_is_judged_with_enough_seeds(check):
     )
 
 
+@pytest.mark.slow
 def test_too_few_seeds_have_a_number_and_no_verdict(check):
     found = check(FEW, SEEDS - 1)
     assert found['rows'] and 'small' in found['rows'][0]['number']

@@ -123,23 +123,6 @@ def test_converged_networks_at_the_solution_come_first(tmp_path):
     assert shown == {'composed': (1, 0.8, 0), 'symmetric': (1, 0.3, 0)}
 
 
-@pytest.mark.parametrize(
-    ('answer', 'kept', 'about'),
-    [
-        (
-            {'composed': 0.4, 'symmetric': 0.4},
-            'composed',
-            'as a whole it is call',
-        ),
-        ({'symmetric': 0.7, 'train_loss': 0.3}, 'symmetric', 'it has not converged'),
-    ],
-)
-def test_one_network_is_never_shown_for_both(tmp_path, answer, kept, about):
-    choices = choose_networks(read_subject(open_planted(tmp_path, {(0.8, 0): answer})))
-    assert list(choices) == [kept]
-    assert about in choices[kept].about
-
-
 def test_a_gamma_is_named_with_its_equivalent_at_the_width_of_the_paper(tmp_path):
     """64 ** -0.72 = 400 ** -0.5 (PAPERS 1.2); of two widths there are two."""
     grid = {'grid__gamma': (0.72,), 'model__width': 64}

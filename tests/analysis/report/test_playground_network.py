@@ -9,6 +9,8 @@ from analysis.report.playground import describe_network
 from tests.support.pages import network_page
 from tests.support.pages.browser import Page
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = 1e-4
 FIELDS = ('Q', 'K', 'V', 'Attn', 'X_qkv', 'X_ao', 'hidden', 'X_do')
 # All of them for every layer, as plain lists in the order of FIELDS.
@@ -50,7 +52,6 @@ def test_logits_activations_and_answers_are_those_of_jax(engine):
             )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize('options', network_page.OPTIONS)
 def test_logits_are_those_of_jax_for_every_option(options, engine):
     compare_logits(engine, network_page.make_member(*options))
@@ -71,7 +72,6 @@ def test_the_logit_lens_reads_the_stream_after_every_layer(engine):
         np.testing.assert_allclose(found, expected_BV, atol=TOLERANCE)
 
 
-@pytest.mark.slow
 def test_a_cut_edge_is_the_knock_out_of_causal(engine):
     """Every edge cut alone: the answers of analysis/p1/causal.py, and its logits."""
     member = network_page.make_member('post', 'relu', heads=2)

@@ -1,6 +1,5 @@
 """The playground in a real browser: asking, comparing, cutting, sending as a link."""
 
-import copy
 import json
 
 import numpy as np
@@ -11,6 +10,8 @@ from analysis.report import page
 from analysis.report.playground import describe_task
 from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support.pages import browser, samples
+
+pytestmark = pytest.mark.slow
 
 START = 'depth 1, exception trained, γ 0.3 (0.10 at width 400), seed 0'
 ON_THE_LEFT = '.side:first-child'
@@ -130,28 +131,6 @@ def test_the_meaning_of_an_answer(engine, task, pair, shift, expected):
     assert engine.evaluate(script) == expected
 
 
-def test_the_weight_of_an_edge_is_a_share(engine):
-    """Every position reads all up to itself equally: by hand for four tokens."""
-    roles = ['noise', 'key', 'anchor_1', 'noise']
-    attention = []
-    for t in range(4):
-        attention.append([1 / (t + 1)] * (t + 1) + [0] * (3 - t))
-    code = page.join_files('scripts', ('playground/state', 'playground/edges'), 'js')
-    asked = json.dumps([[attention], roles])
-    script = f"""(() => {{
-const data = {{ playground: {{ networks: [], tasks: [] }}, members: [] }};
-const fixed = String, share = String;
-{code}
-const edges = listEdges(...{asked});
-return Object.fromEntries(edges.map((e) => [e.name, e.weight])); }})()"""
-    weights = engine.evaluate(script)
-    # Two noise tokens, of which the first reads nothing before it.
-    assert weights['0 noise noise'] == pytest.approx(1 / 8)
-    assert weights['0 key noise'] == pytest.approx(1 / 8)
-    assert weights['0 noise key'] == pytest.approx(1 / 2)
-    assert weights['0 key anchor_1'] == pytest.approx(1 / 3)
-
-
 def test_an_edge_is_cut_by_click_key_and_finger(tab):
     expected = cut_in_jax(read_tokens(tab), CUT)
     intact = read_answers(tab)
@@ -206,23 +185,3 @@ def test_every_control_has_a_name(tab):
     spoken = 'document.querySelector("#try-status").textContent'
     browser.wait_until(tab, f'{spoken}.includes("answers")')
     assert tab.evaluate(spoken).startswith(f'{START}: answers ')
-
-
-def test_one_network_is_shown_alone_and_none_says_why(
-    open_tab, planted_payload, tmp_path
-):
-    payload = copy.deepcopy(planted_payload)
-    playground = payload['data']['playground']
-    playground['networks'] = playground['networks'][2:3]
-    path = tmp_path / 'one.html'
-    path.write_text(page.render(payload))
-    tab = open_tab(path.as_uri())
-    assert tab.locator('.side').count() == 1
-    assert read_answers(tab) == compute_answers(read_tokens(tab), (2,))
-
-    why = 'No network can be asked here: the playground runs transformers.'
-    payload['data']['playground'] = {'missing': why, 'networks': [], 'tasks': []}
-    path.write_text(page.render(payload))
-    tab = open_tab(path.as_uri())
-    assert tab.inner_text('#try').endswith(why)
-    assert tab.locator('#try :is(input, button)').count() == 0

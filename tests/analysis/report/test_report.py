@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -29,7 +28,7 @@ from anchorjax.errors import StoreError
 from anchorjax.importing import dotted_name
 from anchorjax.storage.reader import Run, open_run
 from tests.support.pages import samples
-from tests.support.sweeps import ROOT, experiment, opened
+from tests.support.sweeps import ROOT, opened
 
 
 def keep_figures(monkeypatch, *sweep: str, member: tuple[str, ...] = ()) -> None:
@@ -51,6 +50,7 @@ def payload(finished: Run) -> dict:
     return collect(read_subject(finished), samples.ignore)
 
 
+@pytest.mark.slow
 def test_every_member_has_its_own_numbers_and_insides(finished, payload):
     json.dumps(payload, allow_nan=False)
     points = list_points(finished)
@@ -88,6 +88,7 @@ def test_the_symmetric_answer_is_explained_for_every_network(
     assert (unseen.composed, unseen.symmetric) == ('x − 10', 'x − 6')
 
 
+@pytest.mark.slow
 def test_the_command_writes_one_page_and_says_what_is_missing(
     two_lanes, tmp_path, monkeypatch
 ):
@@ -104,6 +105,7 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     assert (tmp_path / 'figures' / 'answers.csv').exists()
 
 
+@pytest.mark.slow
 def test_a_report_elsewhere_leaves_the_run_as_it_is(finished, tmp_path, monkeypatch):
     """A run of others, on a disk that is mounted read-only, can have a report."""
     keep_figures(monkeypatch, 'phase')
@@ -197,13 +199,6 @@ def test_every_task_has_a_page(name, tmp_path):
     assert ('agreement' in sources) != has_losses
 
 
-def test_the_anchor_task_without_an_unseen_pair(tmp_path):
-    run = samples.plant_curves(tmp_path, experiment(task__unseen=()))
-    payload = samples.make_payload(run)
-    assert payload['data']['first_reading'] == 'seen_heldout_assigned'
-    assert 'id="try"' not in page.render(payload)
-
-
 @settings(max_examples=30)
 @given(
     arrays.arrays(
@@ -218,11 +213,3 @@ def test_numbers_read_back_as_the_array(array):
     np.testing.assert_allclose(np.reshape(values, array.shape), array, rtol=1e-4)
     labels = {line.split('\t')[0] for line in lines}
     assert len(labels) == len(lines)
-
-
-def test_rows_of_labelled_numbers_have_their_labels():
-    shares = xr.DataArray(
-        [[0.5, 1.0]], {'seed': [7], 'step': [1, 2]}, name='share'
-    ).to_dataset()
-    text = numbers.format_numbers(shares)['text']
-    assert 'share[seed 7]\t0.5\t1' in text.splitlines()

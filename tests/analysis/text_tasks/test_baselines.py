@@ -13,6 +13,8 @@ from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
 from tests.support import text_tasks
 
+pytestmark = pytest.mark.slow
+
 
 def test_baselines_of_addition_by_hand():
     task = config.resolve(text_tasks.make_config('addition')).task
@@ -24,14 +26,6 @@ def test_baselines_of_addition_by_hand():
     unordered = scores['unordered']
     assert unordered['seen_train'] == 1.0 and unordered['test'] == 0.0
     assert 0.4 < unordered['seen_heldout'] < 0.9
-
-
-@pytest.mark.slow
-def test_numbers_of_one_token_have_the_same_baselines():
-    digits = config.resolve(text_tasks.make_config('addition')).task
-    numbers = dataclasses.replace(digits, encoding='numbers')
-    scores = baselines.score_baselines(digits, 0)
-    assert baselines.score_baselines(numbers, 0) == scores
 
 
 def test_a_table_of_unordered_pairs_knows_the_reverse_of_what_was_trained():
@@ -62,7 +56,6 @@ def test_a_table_knows_what_it_was_trained_on_alone():
     assert constant == pytest.approx(5 / 50)
 
 
-@pytest.mark.slow
 def test_answers_that_are_cut_are_in_no_table():
     whole = config.resolve(text_tasks.make_config('cogs')).task
     cut = dataclasses.replace(whole, seq_len=32)

@@ -80,6 +80,7 @@ def test_runs_whose_seeds_are_pooled_train_the_same_setting(first, second):
     assert both[0] == both[1]
 
 
+@pytest.mark.slow
 def test_a_run_of_one_task_is_enough_for_the_table(open_planted):
     run = open_planted('addition')
     members = frame.collect({'addition': run}, claims.tabulate)

@@ -93,6 +93,7 @@ def test_what_never_ends_has_no_label():
     assert [shares[name] for name in (*OWN, 'ended')] == [0, 0, 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_networks_without_proofs_are_left_out(open_planted, monkeypatch):
     def open_networks(run, members, name):
         return [(place, None) for place in members.index]

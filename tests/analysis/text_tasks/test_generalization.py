@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 from analysis.text_tasks import generalization
 
@@ -69,16 +68,3 @@ def test_a_row_is_what_its_network_answers(open_planted, constant_baselines, siz
             eval_set=row['eval_set'], group=row['group'], mapping='assigned'
         )
         assert row['score'] == pytest.approx(planted.item())
-
-
-@pytest.mark.parametrize('column', ['score', 'steps'])
-def test_a_mean_lies_within_the_bar_that_is_drawn(column):
-    members = plant_members(lambda gamma, decay, seed: 0.3 + 0.1 * seed)
-    members = members.assign(size=64, converged=True, steps=1000 * members.score)
-    styles = generalization.choose_styles(members)
-    axis = Figure().subplots()
-    generalization.draw_cells(axis, members, column, styles)
-    means = members.groupby(['gamma', 'weight_decay'])[column].mean()
-    for mean, bars in zip(means, axis.collections, strict=True):
-        low, high = bars.get_segments()[0][:, 1]
-        assert low < mean < high

@@ -26,20 +26,6 @@ def test_the_numbers_are_those_of_the_run(open_planted):
             assert row[eval_set] == member.agreement.sel(eval_set=eval_set)
 
 
-def test_a_size_of_zero_is_all(open_planted):
-    static_axes = (('task.num_examples', (0, 64)),)
-    members = read_members(
-        open_planted('scan', static_axes=static_axes, grid__gamma=(0.5,))
-    )
-    assert set(members['size']) == {64, 21_890}
-
-
-def test_other_axes_are_settings(open_planted):
-    run = open_planted('scan', static_axes=(('task.score_end', (True, False)),))
-    settings = {'score_end=True', 'score_end=False'}
-    assert set(read_members(run).setting) == settings
-
-
 def test_the_steps_until_a_network_converges(open_planted):
     run = open_planted('scan', train__num_steps=4, grid__gamma=(0.5,))
     losses = run.curves.fit_loss.squeeze()
