@@ -2,8 +2,13 @@
 
 A picture is named by the figures of the paper that it shows, as its module's PAPER has
 them, by its module, and by what distinguishes it: p1/fig04_cosine_small.png. The
-numbers that it was drawn from lie beside it as .csv or .nc, where they were kept. Which
-networks it shows, and what is said of a figure in a few words, is in gallery.toml.
+numbers that it was drawn from lie beside it as .csv or .nc, where they were kept.
+
+The words around numbers and verdicts are in analysis/PAPER/gallery.toml, settings in
+`backticks`: the rows of the table of all figures, and which networks a picture shows. A
+row names the module that draws its `figure`; after what it `says` stands the number of
+its `claim`, if it has one, and those of `more`: none that speaks against the paper is
+left out. A row without a claim says what is drawn.
 """
 
 import collections
@@ -25,7 +30,6 @@ from analysis.figure import find_figures, name_module
 from analysis.papers import GALLERY
 from anchorjax.errors import UserError
 
-FOLDER = pathlib.Path(__file__).parent
 OURS = 'Ours'  # the section of what is about no figure of the paper
 # What a paper numbers, in the order of its page: by the start of a picture's name.
 KINDS = {'fig': 'Fig', 'tab': 'Table', 'e': 'E', 'sec': 'Sec', 'app': 'App'}
@@ -70,10 +74,10 @@ class Section(NamedTuple):
 
 @functools.cache
 def read_words() -> dict[str, Any]:
-    """The words of gallery.toml, and of the papers that have a file of their own."""
+    """The words of all papers: `rows` of the table, and `networks` of the pictures."""
     words: dict[str, Any] = {'rows': [], 'networks': {}}
-    own = [papers.ANALYSIS / name / 'gallery.toml' for name in papers.NAMES]
-    for path in filter(pathlib.Path.exists, [FOLDER / 'gallery.toml', *own]):
+    files = [papers.ANALYSIS / name / 'gallery.toml' for name in papers.NAMES]
+    for path in filter(pathlib.Path.exists, files):
         found = tomllib.loads(path.read_text())
         words['rows'] += found.get('rows', [])
         words['networks'] |= found.get('networks', {})
