@@ -9,7 +9,7 @@ A figure is one file in the package of a paper (`analysis.papers`), with
   COMPARES                the axes of which one must vary, where it compares
 
 The first parameter of `compute` says what the figure is about: a `Run` or its members
-(a `DataFrame`, `frame.read_members`) are a whole sweep; a `Member` is one network,
+(a `DataFrame`, `frame.read_members`) are a whole sweep; a `Network` is one network,
 which --AXIS=VALUE and --step choose, or else the most composed one. A `compute` with
 **point takes these itself: they fix axes of a sweep (`frame.fix_axes`); with **network
 they name one network. Above every figure stands which run and networks it shows; what
@@ -42,7 +42,6 @@ import xarray as xr
 
 from analysis import frame, papers
 from analysis.drawing import style
-from analysis.members.member import Member, member_of
 from analysis.members.point import (
     Point,
     format_point,
@@ -55,6 +54,7 @@ from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, describe_cause, nearest
 from anchorjax.limits import check_value
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run, open_run
 
 # Words by which others look for a figure.
@@ -180,13 +180,13 @@ def _require_parameters(compute: Callable, path: pathlib.Path) -> None:
         raise UserError(line) from e
     names = _list_parameters(compute)
     if not names:
-        raise UserError(f'--figures {path}: compute takes no Run, DataFrame or Member')
+        raise UserError(f'--figures {path}: compute takes no Run, DataFrame or Network')
     where = f'--figures {path}: the parameter'
     parameters = inspect.signature(compute).parameters
     for name in names:
         # An untyped `run` is the Run.
         if name not in hints and name != 'run':
-            kind = 'Run, DataFrame or Member' if name == names[0] else 'that of a flag'
+            kind = 'Run, DataFrame or Network' if name == names[0] else 'that of a flag'
             raise UserError(f'{where} {name!r} of compute has no type: {kind}')
         if name in ('run', 'out', 'help') and name != names[0]:
             raise UserError(f'{where} {name!r} of compute: every figure has this flag')
@@ -240,7 +240,7 @@ def name_subject(module: ModuleType) -> str:
 
 def _is_of_network(module: ModuleType) -> bool:
     """Whether the figure is about one network of a sweep."""
-    return _find_subject(module) is Member or _find_rest(module.compute) == 'network'
+    return _find_subject(module) is Network or _find_rest(module.compute) == 'network'
 
 
 def _find_subject(module: ModuleType) -> type:
@@ -359,10 +359,10 @@ def _compute(
 ) -> tuple[Any, list[str]]:
     """The result, and which networks of the run it is about."""
     subject = _find_subject(module)
-    if subject is Member:
+    if subject is Network:
         axes = dict(point)
         step = axes.pop('step', 'last')
-        member = member_of(run, step, **axes)
+        member = run.network(step, **axes)
         if step == 'last' and member.step < run.experiment.train.num_steps:
             steps = run.steps(**axes)
             raise UserError(

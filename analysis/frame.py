@@ -14,12 +14,12 @@ import pandas as pd
 import xarray as xr
 
 from analysis.members.columns import equivalent_gamma
-from analysis.members.member import Member, member_of
 from analysis.members.point import Point, list_points, name_point
 from analysis.members.selection import report_progress
 from analysis.tables.folders import find_run_folders
 from anchorjax.errors import UserError
 from anchorjax.grid import TRACED_AXES, axis_label
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run, open_run
 
 # The rows of one run: `Run.members` with the columns of a paper.
@@ -116,7 +116,7 @@ def name_settings(
 
 def open_networks(
     run: Run, members: pd.DataFrame, name: str, step: int | str = 'last'
-) -> Iterator[tuple[int, Member]]:
+) -> Iterator[tuple[int, Network]]:
     """(place in the sweep, network at a snapshot) of rows of `list_usable`.
 
     Args:
@@ -124,7 +124,7 @@ def open_networks(
     """
     places = list(zip(members.index, find_points(run, members), strict=True))
     for place, point in report_progress(places, name):
-        yield place, member_of(run, step, **point)
+        yield place, run.network(step, **point)
 
 
 def select_members(run: Run, members: pd.DataFrame, cube: Cube) -> Cube:

@@ -15,11 +15,10 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from jax.typing import ArrayLike
 
-from analysis.members.member import Member
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.models import ModelConfig
-from anchorjax.network import flatten_params, make_apply, program_of
+from anchorjax.network import Network, flatten_params, make_apply, program_of
 from anchorjax.tasks import TaskConfig
 
 MOST_BYTES = 2**28  # of the gradients of a batch; memory holds two
@@ -27,7 +26,7 @@ MOST_BYTES = 2**28  # of the gradients of a batch; memory holds two
 Gradients = Callable[[Any, np.ndarray, np.ndarray], Array]
 
 
-def measure_change(start: Member, end: Member, number: int) -> dict[str, float]:
+def measure_change(start: Network, end: Network, number: int) -> dict[str, float]:
     """Compares two states of one member on `number` sequences of its eval sets.
 
     kernel         distance of the tangent kernels, in [0, 1]
@@ -45,7 +44,7 @@ def measure_change(start: Member, end: Member, number: int) -> dict[str, float]:
     return change | {f'movement_{name}': moved for name, moved in movement.items()}
 
 
-def measure_kernel_distance(first: Member, second: Member, number: int) -> float:
+def measure_kernel_distance(first: Network, second: Network, number: int) -> float:
     """Distance of the tangent kernels of two networks for one task, in [0, 1].
 
     Both are asked the same `number` sequences, those of the first one's eval sets.
@@ -54,7 +53,7 @@ def measure_kernel_distance(first: Member, second: Member, number: int) -> float
     return kernel_distance(first_kernel, second_kernel)
 
 
-def _ask_both(first: Member, second: Member, number: int) -> list:
+def _ask_both(first: Network, second: Network, number: int) -> list:
     """[tangent kernel, active neurons] of each, on the first one's eval sets."""
     tokens_BT, labels_B = choose_sequences(first, number)
     compute_gradients = _compile_gradients(*program_of(first.experiment))
@@ -68,7 +67,7 @@ def _ask_both(first: Member, second: Member, number: int) -> list:
     return found
 
 
-def choose_sequences(member: Member, number: int) -> tuple[np.ndarray, np.ndarray]:
+def choose_sequences(member: Network, number: int) -> tuple[np.ndarray, np.ndarray]:
     """(tokens [B, T], trained labels [B]) of the first sequences of each eval set."""
     tokens_PBT, labels_PRB = member.eval_sets
     trained = member.task.mapping_names.index(member.task.trained_mapping)

@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from analysis.circuits import interventions, sequences
-from analysis.members.member import Member
 from anchorjax.models.edges import Edge, allow_edges
+from anchorjax.network import Network
 
 _KEY_TO_ANCHORS = ((0, 'key', 'anchor_1'), (0, 'key', 'anchor_2'))
 _ANCHORS_TO_LAST = ((1, 'anchor_1', 'last'), (1, 'anchor_2', 'last'))
@@ -38,7 +38,7 @@ TESTS = ('alone', 'random', 'cut')
 class Ablation(NamedTuple):
     """A member whose edges are to be cut, and the sequences it answers."""
 
-    member: Member
+    member: Network
     tokens_BT: np.ndarray  # all eval sets in a row: B = P * sequences of one
     labels_PRB: np.ndarray  # here B is the sequences of one eval set
     edges: tuple[Edge, ...]  # every edge that some sequence has
@@ -46,7 +46,7 @@ class Ablation(NamedTuple):
     intact_PB: np.ndarray  # answers with all edges
 
 
-def prepare_ablation(member: Member, most: int = 512) -> Ablation:
+def prepare_ablation(member: Network, most: int = 512) -> Ablation:
     """Selects the sequences on which edges are cut, and lists the edges they have.
 
     Args:
@@ -72,7 +72,7 @@ def prepare_ablation(member: Member, most: int = 512) -> Ablation:
     )
 
 
-def _list_edges(member: Member, depth: int, tokens_BT: np.ndarray) -> tuple[Edge, ...]:
+def _list_edges(member: Network, depth: int, tokens_BT: np.ndarray) -> tuple[Edge, ...]:
     """Every edge that some sequence has: a source position before a target position.
 
     Those that the network was trained without (`model.cut_edges`) are not among them.
@@ -156,7 +156,7 @@ def find_circuit(removed: Sequence[Edge], unchanged_E: np.ndarray) -> list[Edge]
     return sorted(removed[faithful_cuts.max(initial=-1) + 1 :])
 
 
-def has_mechanism(member: Member) -> bool:
+def has_mechanism(member: Network) -> bool:
     """Whether MECHANISMS are about this network: two layers, and a key first."""
     config = sequences.require_anchor_task(member)
     return member.depth == 2 and config.order == 'key_first'

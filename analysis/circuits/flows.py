@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from analysis.members.member import Member
+from anchorjax.network import Network
 
 # 'key → anchors' is the mean over both anchors as readers, 'anchors → last' the sum
 # over both as sources.
@@ -11,7 +11,7 @@ FLOWS = ('key → anchors', 'anchors → last', 'key → last')
 _ANCHORS = ['anchor_1', 'anchor_2']
 
 
-def average_attention(member: Member, tokens_BT: np.ndarray) -> xr.DataArray:
+def average_attention(member: Network, tokens_BT: np.ndarray) -> xr.DataArray:
     """The mean attention [layer, source, reader] between roles.
 
     It is what a position of the reader's role pays in a layer to all positions of the
@@ -27,7 +27,7 @@ def average_attention(member: Member, tokens_BT: np.ndarray) -> xr.DataArray:
     return xr.DataArray(np.stack(mass), names)
 
 
-def average_uniform_attention(member: Member, tokens_BT: np.ndarray) -> xr.DataArray:
+def average_uniform_attention(member: Network, tokens_BT: np.ndarray) -> xr.DataArray:
     """The result of `average_attention` without any choice, [source, reader].
 
     Every position reads itself and all positions before it equally.
@@ -54,7 +54,7 @@ def measure_flows(mass: xr.DataArray) -> xr.DataArray:
     return by_name.transpose(..., 'flow')
 
 
-def _mark_roles(member: Member, tokens_BT: np.ndarray) -> np.ndarray:
+def _mark_roles(member: Network, tokens_BT: np.ndarray) -> np.ndarray:
     """1 where a position has a role, else 0 [B, T, J]."""
     roles_J = np.arange(len(member.task.role_names))
     is_role_BTJ = member.roles(tokens_BT)[..., None] == roles_J

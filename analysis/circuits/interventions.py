@@ -16,12 +16,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from analysis.members.member import Member
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.models import Edit, ModelConfig
 from anchorjax.models.edges import CUT, mark_readable
-from anchorjax.network import make_apply, program_of
+from anchorjax.network import Network, make_apply, program_of
 from anchorjax.tasks import TaskConfig
 
 Array = jax.Array | np.ndarray
@@ -80,7 +79,7 @@ def make_patch_edit(
 
 
 def answer_with_cuts(
-    member: Member, tokens_BT: np.ndarray, allowed_CNJJ: Iterable[np.ndarray]
+    member: Network, tokens_BT: np.ndarray, allowed_CNJJ: Iterable[np.ndarray]
 ) -> np.ndarray:
     """The member's answers [C, B] under each of C sets of allowed edges."""
     roles_BT = member.roles(tokens_BT)
@@ -93,7 +92,7 @@ def answer_with_cuts(
 
 
 def run_edited(
-    member: Member,
+    member: Network,
     tokens_BT: np.ndarray,
     make_edit: Callable[..., Edit],
     *arguments: int | bool | np.ndarray,

@@ -10,8 +10,7 @@ import xarray as xr
 
 from analysis.circuits import sequences
 from analysis.circuits.interventions import make_patch_edit, run_edited
-from analysis.members.member import Member
-from anchorjax.network import read_answers
+from anchorjax.network import Network, read_answers
 
 FACTORS = ('key', 'anchor_1', 'anchor_2')
 # A place is a set of roles whose positions are patched together.
@@ -24,7 +23,7 @@ PLACES = {
 }
 
 
-def patch_everywhere(member: Member, number: int = 1024) -> xr.Dataset:
+def patch_everywhere(member: Network, number: int = 1024) -> xr.Dataset:
     """Patches `number` random sequences at every layer and place, for each factor.
 
       moved [factor, layer, place] share of answers that become the other sequence's
@@ -43,7 +42,7 @@ def patch_everywhere(member: Member, number: int = 1024) -> xr.Dataset:
 
 
 def _patch_factor(
-    member: Member, base_BT: np.ndarray, other_BT: np.ndarray, places: list[str]
+    member: Network, base_BT: np.ndarray, other_BT: np.ndarray, places: list[str]
 ) -> xr.Dataset:
     """The shares [layer, place] of sequences that differ in one factor."""
     other = member.activations(other_BT)
@@ -69,7 +68,7 @@ def _patch_factor(
     )
 
 
-def _list_places(member: Member, tokens_BT: np.ndarray) -> list[str]:
+def _list_places(member: Network, tokens_BT: np.ndarray) -> list[str]:
     """The places that there are: without noise after the pair there is no 'last'."""
     role_names = np.array(member.task.role_names)
     present = role_names[np.unique(member.roles(tokens_BT))]
@@ -80,7 +79,9 @@ def _list_places(member: Member, tokens_BT: np.ndarray) -> list[str]:
     return places
 
 
-def change_factor(member: Member, base: sequences.Sequences, factor: str) -> np.ndarray:
+def change_factor(
+    member: Network, base: sequences.Sequences, factor: str
+) -> np.ndarray:
     """The same sequences [B, T] with another key item, or one other anchor."""
     config = sequences.require_anchor_task(member)
     x_B = base.x_B

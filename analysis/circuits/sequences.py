@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.members.member import Member
 from analysis.members.selection import require_task
 from anchorjax.errors import UserError, require
+from anchorjax.network import Network
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 
@@ -27,7 +27,7 @@ class Sequences(NamedTuple):
     position_B: np.ndarray  # of the key item
 
 
-def sample(member: Member, number: int, pairs: np.ndarray | None = None) -> Sequences:
+def sample(member: Network, number: int, pairs: np.ndarray | None = None) -> Sequences:
     """Sequences with uniform keys, pairs, positions and noise.
 
     The last token is noise if the task has sequences of that kind.
@@ -52,7 +52,7 @@ def sample(member: Member, number: int, pairs: np.ndarray | None = None) -> Sequ
     return place(noise_BT, first_B, x_B, pairs[index_B], config.order)
 
 
-def fit_paper_sequence(member: Member) -> np.ndarray:
+def fit_paper_sequence(member: Network) -> np.ndarray:
     """P1 Fig 3's sequence as the tokens [T] of the member's task.
 
     A shorter task gets the part around the key and the pair, a longer one repeats the
@@ -74,7 +74,7 @@ def fit_paper_sequence(member: Member) -> np.ndarray:
     return np.array(tokens[start:end])
 
 
-def select_eval_sets(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
+def select_eval_sets(member: Network, most: int) -> tuple[np.ndarray, np.ndarray]:
     """(tokens [B, T], labels [P, R, B / P]) of the member's own eval sets.
 
     Only sequences that end in noise are taken: in the others the last token is also an
@@ -126,7 +126,7 @@ def place(
 
 
 def replace_items(
-    member: Member, base: Sequences, x_B: np.ndarray, pair_B2: np.ndarray
+    member: Network, base: Sequences, x_B: np.ndarray, pair_B2: np.ndarray
 ) -> Sequences:
     """The same noise and positions with other key items or pairs of anchors."""
     order = require_anchor_task(member).order
@@ -134,7 +134,7 @@ def replace_items(
     return place(base.tokens_BT, first_B, x_B, pair_B2, order)
 
 
-def check_tokens(member: Member, tokens_T: ArrayLike) -> np.ndarray:
+def check_tokens(member: Network, tokens_T: ArrayLike) -> np.ndarray:
     """The tokens [T] of a sequence that a user gave, as an array.
 
     Raises:
@@ -164,12 +164,12 @@ def check_tokens(member: Member, tokens_T: ArrayLike) -> np.ndarray:
     return tokens_T
 
 
-def require_anchor_task(member: Member) -> AnchorsConfig:
+def require_anchor_task(member: Network) -> AnchorsConfig:
     """The config of the member's task; UserError unless it is the anchor task."""
     return require_task(member.experiment.task, AnchorsConfig)
 
 
-def require_unseen_pair(member: Member) -> None:
+def require_unseen_pair(member: Network) -> None:
     """UserError unless the member's task is the anchor task, with an unseen pair."""
     config = require_anchor_task(member)
     if not config.unseen_pairs:

@@ -15,7 +15,6 @@ from matplotlib.axes import Axes
 from analysis import frame
 from analysis.drawing import style
 from analysis.members.columns import name_gamma
-from analysis.members.member import member_of
 from analysis.members.point import Point
 from analysis.members.selection import (
     explain_missing,
@@ -96,7 +95,7 @@ def read_matrix(
         return None, 'diverged'
     if not steps or step not in ('last', *steps):
         return None, 'no snapshot'
-    W = member_of(run, step, **point).matrices.get(path)
+    W = run.network(step, **point).matrices.get(path)
     return W, '' if W is not None else f'no {path}'
 
 

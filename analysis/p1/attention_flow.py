@@ -21,8 +21,9 @@ from matplotlib.axes import Axes
 
 from analysis.circuits import flows, sequences
 from analysis.drawing import style
-from analysis.members.member import Member, find_untrained, require_attention
+from analysis.members.untrained import find_untrained, require_attention
 from anchorjax.limits import at_least, at_most
+from anchorjax.network import Network
 from anchorjax.tasks import anchors
 
 TITLE = 'Attention flow'
@@ -37,7 +38,7 @@ _FLOW_COLOURS = (style.ROLES['key'], style.ROLES['anchor_1'], '#56B4E9')
 
 
 def compute(
-    member: Member,
+    member: Network,
     tokens: Annotated[
         tuple[int, ...] | None, "of one sequence, 35,63,...; default: P1's"
     ] = None,
@@ -76,7 +77,7 @@ def compute(
     )
 
 
-def read_sequence(member: Member, tokens: tuple[int, ...] | None = None) -> xr.Dataset:
+def read_sequence(member: Network, tokens: tuple[int, ...] | None = None) -> xr.Dataset:
     """What `compute` says about the one sequence; UserError as there."""
     given = sequences.fit_paper_sequence(member) if tokens is None else tokens
     tokens_T = sequences.check_tokens(member, given)
@@ -97,7 +98,7 @@ def read_sequence(member: Member, tokens: tuple[int, ...] | None = None) -> xr.D
 
 
 def _list_answers(
-    member: Member, tokens_T: np.ndarray, roles_T: np.ndarray
+    member: Network, tokens_T: np.ndarray, roles_T: np.ndarray
 ) -> np.ndarray:
     """The answer of every mapping to one sequence."""
     token_of = dict(zip(roles_T.tolist(), tokens_T.tolist(), strict=True))

@@ -23,8 +23,9 @@ from matplotlib.axes import Axes
 from analysis.circuits import edge_sets, patching, sequences
 from analysis.circuits.edge_sets import Edge
 from analysis.drawing import style
-from analysis.members.member import Member, require_attention
+from analysis.members.untrained import require_attention
 from anchorjax.limits import at_least, at_most
+from anchorjax.network import Network
 
 TITLE = 'Causal tests'
 PAPER = 'ours, on P1 Fig 3'
@@ -47,7 +48,7 @@ _ROWS = {'alone': '{}: alone', 'random': '  as many at random', 'cut': '{}: cut'
 
 
 def compute(
-    member: Member,
+    member: Network,
     number: Annotated[
         int, at_least(1), at_most(100_000), 'random sequences to patch'
     ] = 1024,

@@ -17,11 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
 from analysis.drawing import style
-from analysis.members.member import Member
 from analysis.names import name_matrix
 from analysis.spectra import single_thread
 from analysis.vectors import groups
 from anchorjax.limits import above, at_least, at_most, below
+from anchorjax.network import Network
 
 TITLE = 'Condensation'
 PAPER = 'P1 Fig 5 (a, b)'
@@ -37,7 +37,7 @@ Threshold = Annotated[
 
 @single_thread
 def compute(
-    member: Member,
+    member: Network,
     matrix: Annotated[str, 'path of a matrix [d_in, d_out]'] = MATRIX,
     threshold: Threshold = THRESHOLD,
     draws: Annotated[
@@ -82,7 +82,7 @@ def compute(
     )
 
 
-def count_directions(member: Member) -> float:
+def count_directions(member: Network) -> float:
     """How many directions the neurons of the first W_Q have (P1 Fig 10)."""
     return groups.measure_condensation(member.matrix(MATRIX), THRESHOLD)['directions']
 

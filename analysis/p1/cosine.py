@@ -24,10 +24,11 @@ from matplotlib.patches import Rectangle
 
 from analysis.circuits import sequences
 from analysis.drawing import style
-from analysis.members.member import Member, find_untrained
+from analysis.members.untrained import find_untrained
 from analysis.vectors import extract, triangles
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most
+from anchorjax.network import Network
 
 TITLE = 'Cosines of vectors'
 PAPER = 'P1 Fig 4'
@@ -53,7 +54,7 @@ TITLES = {
 
 
 def compute(
-    member: Member,
+    member: Network,
     keys: Annotated[tuple[int, int], 'first and last key item, lo,hi'] = (30, 40),
     contexts: Annotated[
         int, at_least(2), at_most(1_000), 'draws of the noise to average over'
@@ -109,7 +110,7 @@ def compute(
 
 
 def _compare_vectors(
-    member: Member,
+    member: Network,
     keys_X: np.ndarray,
     noise_CT: np.ndarray,
     apart: dict[str, np.ndarray],
@@ -130,7 +131,7 @@ def _compare_vectors(
 
 
 def _compare_targets(
-    member: Member, keys_X: np.ndarray, anchors_SA: np.ndarray
+    member: Network, keys_X: np.ndarray, anchors_SA: np.ndarray
 ) -> np.ndarray:
     """Composed target of the row minus that of the column [X, X].
 

@@ -23,9 +23,9 @@ from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.bands import draw_intervals
 from analysis.drawing.gammas import label_gamma
-from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.point import Point
 from analysis.members.selection import explain_missing
+from analysis.members.untrained import make_untrained
 from analysis.names import name_values
 from analysis.spectra import (
     covariance_spectrum,
@@ -36,6 +36,7 @@ from analysis.spectra import (
 )
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import TaskConfig, anchors
 
@@ -105,14 +106,14 @@ def compute(
         followed = gammas[-1]
     if followed not in gammas:
         raise UserError(f'eigenvalues: gamma = {followed:g}: must be one of {gammas}')
-    members = [member_of(run, step, gamma=gamma, **rest) for gamma in gammas]
+    members = [run.network(step, gamma=gamma, **rest) for gamma in gammas]
     followed_point = run.complete_point({**rest, 'gamma': followed})
     steps = run.steps(**followed_point)
     if len(steps) < 2:
         missing.append('no snapshot but one: no evolution')
     evolution = []
     for at_step in steps:
-        member = member_of(run, at_step, **followed_point)
+        member = run.network(at_step, **followed_point)
         evolution.append(covariance_spectrum(read_used(member, matrix)))
     evolution_SI = np.stack(evolution)
     rises = find_rises(np.array(steps), evolution_SI[:, :leading])
@@ -140,7 +141,7 @@ def compute(
     return result.assign_attrs(selection=name_values(rest))
 
 
-def read_used(member: Member, path: str) -> np.ndarray:
+def read_used(member: Network, path: str) -> np.ndarray:
     """The part of a matrix that sees data."""
     return select_used(member.experiment.task, path, member.matrix(path))
 
@@ -178,7 +179,7 @@ def list_labels(config: anchors.AnchorsConfig) -> np.ndarray:
     return np.unique(keys + assigned_P[trained, None])
 
 
-def measure_matrix(member: Member, path: str) -> xr.Dataset:
+def measure_matrix(member: Network, path: str) -> xr.Dataset:
     """The spectrum of a matrix and its numbers, of the rows that see data."""
     W = read_used(member, path)
     spectrum_I = covariance_spectrum(W)
@@ -192,7 +193,7 @@ def measure_matrix(member: Member, path: str) -> xr.Dataset:
     )
 
 
-def find_singular_values(member: Member) -> xr.DataArray:
+def find_singular_values(member: Network) -> xr.DataArray:
     """The singular values of all matrices, [matrix, rank]; NaN beyond the rank."""
     spectra = {}
     for path in member.matrices:

@@ -21,11 +21,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 from analysis.drawing import style
-from analysis.members.member import Member
 from analysis.spectra import single_thread
 from analysis.vectors import order
 from anchorjax.errors import UserError, require
 from anchorjax.limits import above, at_least, at_most
+from anchorjax.network import Network
 from anchorjax.tasks import TaskConfig
 from anchorjax.tasks.anchors import AnchorsConfig
 
@@ -56,7 +56,7 @@ Permutations = Annotated[
 
 @single_thread
 def compute(
-    member: Member,
+    member: Network,
     matrix: Annotated[str, 'path of a matrix [tokens, D]'] = MATRIX,
     items: Items = None,
     perplexity: Annotated[float, above(0), 'perplexity of t-SNE'] = 15,
@@ -134,7 +134,7 @@ def are_equal(rows: np.ndarray) -> bool:
     return not np.ptp(rows, axis=0).any()
 
 
-def correlate_with_value(member: Member) -> float:
+def correlate_with_value(member: Network) -> float:
     """|Rank correlation| of a key and the component that has most of its order.
 
     NaN if all keys have the same row.

@@ -21,10 +21,11 @@ from analysis import frame
 from analysis.changes.distances import measure_change, measure_kernel_distance
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
-from analysis.members.member import Member, draw_independent, make_untrained, member_of
 from analysis.members.selection import find_row_axis, require_heldout_eval_set
+from analysis.members.untrained import draw_independent, make_untrained
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.solution import NOT_CONVERGED, SOLUTIONS, name_ends
 
@@ -85,7 +86,7 @@ def compute(
         steps = [step for step in run.steps(**member.point) if step >= start]
         if len(steps) < 2:
             continue
-        first = member_of(run, steps[0], **member.point)
+        first = run.network(steps[0], **member.point)
         config, point = member.experiment, member.point
         start_of = (config.model, config.task, point['gamma'], point['seed'])
         if start_of not in nulls:
@@ -105,7 +106,7 @@ def compute(
     return frame.add_width(run, members).assign(row_name=find_row_axis(axes))
 
 
-def _measure_null(member: Member, number: int) -> float:
+def _measure_null(member: Network, number: int) -> float:
     """The distance of two independent untrained networks, one of them the member's.
 
     NaN where all members start from the same weights: no two are independent.

@@ -29,7 +29,6 @@ from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.members.columns import name_gamma
-from analysis.members.member import member_of
 from analysis.members.selection import (
     find_common_steps,
     report_progress,
@@ -91,7 +90,7 @@ def compute(run: Run) -> pd.DataFrame:
                 null = of_tables[BEFORE[kind]].loc[kind, level]
                 of_task[f'null_{name}'] = null
         for step in steps:
-            explained = explain_member(member_of(run, step, **point))
+            explained = explain_member(run.network(step, **point))
             row = {'step': step, **of_task}
             for name, (kind, level) in LINES.items():
                 row[name] = explained.loc[kind, level]

@@ -13,10 +13,10 @@ import pandas as pd
 from analysis import frame
 from analysis.circuits import edge_sets, sequences
 from analysis.drawing import style
-from analysis.members.member import Member
 from analysis.members.point import select_varying
 from analysis.names import name_values
 from anchorjax.errors import UserError
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 
 TITLE = 'Mechanisms'
@@ -70,7 +70,7 @@ def compute(run: Run) -> pd.DataFrame:
     )
 
 
-def _test_mechanisms(member: Member) -> dict[str, float]:
+def _test_mechanisms(member: Network) -> dict[str, float]:
     """{'only MECHANISM': the lower share of answers unchanged}."""
     sequences.require_unseen_pair(member)
     ablation = edge_sets.prepare_ablation(member)

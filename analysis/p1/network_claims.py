@@ -16,9 +16,10 @@ from analysis.circuits import edge_sets
 from analysis.circuits.edge_sets import Edge
 from analysis.claims import EARLIER, LESS, MORE, Claim, Rule, above, below
 from analysis.estimates import Group, Levels, difference, fraction_above, level
-from analysis.members.member import Member, make_untrained
+from analysis.members.untrained import make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
 from analysis.spectra import single_thread
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.solution import UNSEEN_MAPPINGS, classify_members
 
@@ -115,7 +116,7 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     return members.join(pd.DataFrame.from_dict(rows, 'index'))
 
 
-def cut_edges(member: Member, solution: str) -> dict[str, float | str]:
+def cut_edges(member: Network, solution: str) -> dict[str, float | str]:
     """`needed` and the columns of edges, of a network with this solution."""
     ablation = edge_sets.prepare_ablation(member)
     cuts = causal.measure_cuts(ablation, DRAWS)
@@ -169,7 +170,7 @@ def _comes_before(layers: list[int], others: list[int]) -> bool:
     return bool(layers and others) and min(layers) < max(others)
 
 
-def _compare_vectors(member: Member) -> dict[str, float]:
+def _compare_vectors(member: Network) -> dict[str, float]:
     found = cosine.compute(member)
     numbers = {}
     for name, vector, centred in (
@@ -186,7 +187,7 @@ def _compare_vectors(member: Member) -> dict[str, float]:
 
 
 @single_thread
-def _measure_directions(member: Member) -> dict[str, float]:
+def _measure_directions(member: Network) -> dict[str, float]:
     of_embedding = eigenvalues.measure_matrix(member, embedding.MATRIX)
     return {
         'directions': condensation.count_directions(member),

@@ -13,11 +13,11 @@ import jax
 import numpy as np
 
 from analysis import figure
-from analysis.members.member import Member
 from anchorjax import cli, config
 from anchorjax.errors import UserError
 from anchorjax.grid import TRACED_AXES
 from anchorjax.models.transformer import ACTIVATIONS, NORMS, Activation, Norm
+from anchorjax.network import Network
 from anchorjax.official import weights
 
 TITLE = 'A checkpoint of the authors'
@@ -44,7 +44,7 @@ def load_member(
     heads: int = 1,
     norm: Norm | None = None,
     activation: Activation | None = None,
-) -> Member:
+) -> Network:
     """A network of a PyTorch file as a member, of which only the weights are known.
 
     Its point has NaN for every axis but the seed, which is 0 and selects eval sets.
@@ -69,10 +69,10 @@ def load_member(
     experiment = dataclasses.replace(experiment, model=model, static_axes=())
     point = dict.fromkeys(TRACED_AXES, math.nan)
     point['seed'] = 0
-    return Member(experiment, params, point, step=-1)
+    return Network(experiment, params, point, step=-1)
 
 
-def measure_agreement(member: Member) -> dict[tuple[str, str], float]:
+def measure_agreement(member: Network) -> dict[tuple[str, str], float]:
     """{(eval set, mapping): share of answers that are the mapping's}."""
     task = member.task
     tokens_PBT, labels_PRB = member.eval_sets
@@ -88,7 +88,7 @@ def measure_agreement(member: Member) -> dict[tuple[str, str], float]:
     return shares
 
 
-def describe(member: Member) -> list[str]:
+def describe(member: Network) -> list[str]:
     """Sizes, parameters and agreement of a member, one fact a line."""
     model = member.experiment.model
     facts = {name: getattr(model, name) for name in _SIZES}

@@ -22,9 +22,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from analysis.circuits.sequences import require_anchor_task
-from analysis.members.member import Member, draw_training
+from analysis.members.untrained import draw_training
 from anchorjax import numerics
 from anchorjax.caching import cache
+from anchorjax.network import Network
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 
@@ -70,7 +71,7 @@ def explain_answers(answer_N: ArrayLike, questions: pd.DataFrame) -> pd.DataFram
     return is_explained.groupby(questions.kind).mean().reindex(KINDS)
 
 
-def explain_member(member: Member) -> pd.DataFrame:
+def explain_member(member: Network) -> pd.DataFrame:
     """The share of an anchor network's answers that each level explains."""
     seed = member.point['seed']
     config = require_anchor_task(member)

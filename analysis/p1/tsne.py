@@ -26,10 +26,11 @@ from threadpoolctl import threadpool_limits
 
 from analysis.circuits import sequences
 from analysis.drawing import style
-from analysis.members.member import Member, find_untrained
+from analysis.members.untrained import find_untrained
 from analysis.vectors import extract
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most
+from anchorjax.network import Network
 
 TITLE = 'Map of the pairs'
 PAPER = 'P1 Fig 3 (b), P3 Fig 4 C'
@@ -50,7 +51,7 @@ MOST_LISTED = 16  # pairs in a legend: of four anchors, as in the paper
 
 
 def compute(
-    member: Member,
+    member: Network,
     layer: Annotated[int, at_least(1), 'layer whose X_ao is taken, from 1'] = 1,
     number: Annotated[
         int, at_least(2), at_most(100_000), 'different random sequences'
@@ -116,7 +117,7 @@ def compute(
 
 
 def _read_vectors(
-    member: Member, tokens_BT: np.ndarray, layer: int, of: str
+    member: Network, tokens_BT: np.ndarray, layer: int, of: str
 ) -> np.ndarray:
     """The vectors [B, D] of these sequences."""
     if of == 'output':
@@ -125,7 +126,7 @@ def _read_vectors(
 
 
 def _sample_different(
-    member: Member, number: int, ignore_key: bool
+    member: Network, number: int, ignore_key: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Tokens [B, T] and pairs [B, 2] of different sequences, at most `number`.
 

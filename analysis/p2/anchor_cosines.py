@@ -18,9 +18,9 @@ from matplotlib.image import AxesImage
 from analysis import spectra
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import list_panels
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 
 TITLE = 'Cosines of anchors'
@@ -42,7 +42,7 @@ def compute(run: Run) -> xr.Dataset:
     return networks.follow_training(run, measure_anchors)
 
 
-def measure_anchors(member: Member) -> xr.Dataset:
+def measure_anchors(member: Network) -> xr.Dataset:
     """The cosines of a network's anchors, and what they say of each kind."""
     W_embed = member.matrix('W_embed')
     tokens = networks.list_tokens(member.experiment.task)

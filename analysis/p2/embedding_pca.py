@@ -19,12 +19,12 @@ from scipy import stats
 
 from analysis import frame, spectra
 from analysis.drawing import style
-from analysis.members.member import Member
 from analysis.p2 import networks
 from analysis.p2.cosines import QUANTILE
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
 from analysis.vectors import order
 from anchorjax.errors import require
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 
 TITLE = 'Embedding of anchors and keys'
@@ -61,7 +61,7 @@ def compute(
     return result.assign(bound=('kind', bounds))
 
 
-def measure_order(member: Member) -> xr.Dataset:
+def measure_order(member: Network) -> xr.Dataset:
     """The PCA of a network's anchors and keys, and what it says of each kind."""
     tokens_of = networks.list_tokens(member.experiment.task)
     tokens = np.concatenate([tokens_of[kind] for kind in SINGLE_KINDS])

@@ -22,10 +22,11 @@ from matplotlib.axes import Axes
 from analysis import spectra
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member, require_attention
+from analysis.members.untrained import require_attention
 from analysis.p2 import networks
 from analysis.p2.cosines import QUANTILE
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 
 TITLE = 'First attention'
@@ -47,7 +48,7 @@ def compute(run: Run) -> xr.Dataset:
     return networks.follow_training(run, measure_attention)
 
 
-def measure_attention(member: Member) -> xr.Dataset:
+def measure_attention(member: Network) -> xr.Dataset:
     """What the attentions and the first W_V of a network do, beside chance.
 
     attention   [reader, position] of layer 1, mean over sequences and heads
@@ -103,7 +104,7 @@ def expect_random_distance(length: int) -> float:
     return float(((1 - 1 / i) ** i).mean())
 
 
-def attend_to_key(member: Member, tokens_BT: np.ndarray) -> float:
+def attend_to_key(member: Network, tokens_BT: np.ndarray) -> float:
     """Mean attention that the last position of layer 2 pays to the key.
 
     NaN for a model of one layer.
@@ -116,20 +117,20 @@ def attend_to_key(member: Member, tokens_BT: np.ndarray) -> float:
     return float(from_last_BT[row_B, find_keys(member, tokens_BT)].mean())
 
 
-def find_keys(member: Member, tokens_BT: np.ndarray) -> np.ndarray:
+def find_keys(member: Network, tokens_BT: np.ndarray) -> np.ndarray:
     """The position of the key in every sequence, [B]."""
     key = member.task.role_names.index('key')
     return (member.roles(tokens_BT) == key).argmax(-1)
 
 
-def remove_positions(member: Member) -> Member:
+def remove_positions(member: Network) -> Network:
     """The member with the same position embedding, its mean, at every position."""
     W_pos = member.params['W_pos']
     same = np.broadcast_to(W_pos.mean(0), W_pos.shape)
     return member._replace(params=member.params | {'W_pos': same})
 
 
-def measure_values(member: Member) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def measure_values(member: Network) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(singular values of W_V, |cosine| of its first vector with each kind's tokens).
 
     W_V is read from the left: its input directions are in the stream. The cosines

@@ -16,11 +16,11 @@ import xarray as xr
 
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member
 from analysis.members.selection import require_task
 from analysis.p2 import networks
 from analysis.p2.networks import list_panels
 from anchorjax.errors import UserError
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 
@@ -48,7 +48,7 @@ def compute(run: Run) -> xr.Dataset:
     return result.assign_coords(low=('group', low), high=('group', high))
 
 
-def measure_answers(member: Member) -> xr.Dataset:
+def measure_answers(member: Network) -> xr.Dataset:
     """A network's answers to memory's eval set, by `group`.
 
     own       share of the answers to a group that are in its range

@@ -19,10 +19,10 @@ from matplotlib.axes import Axes
 from analysis import frame, spectra
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import COLOURS, KINDS, list_panels
 from analysis.theory.predictions import PREDICTIONS, predict_cosines
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 
 TITLE = 'Law of labels'
@@ -54,7 +54,7 @@ def compute(run: Run) -> xr.Dataset:
     return networks.gather(run, members, found).assign_attrs(ends)
 
 
-def compare_cosines(path: list[Member], early: int) -> xr.Dataset:
+def compare_cosines(path: list[Network], early: int) -> xr.Dataset:
     """A network's cosines at its steps beside those that its first one predicts.
 
     Args:

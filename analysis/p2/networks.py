@@ -23,8 +23,9 @@ import xarray as xr
 
 from analysis import frame
 from analysis.changes.crossings import find_crossings
-from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.selection import find_common_steps, require_task
+from analysis.members.untrained import make_untrained
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import TaskConfig
 from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
@@ -56,7 +57,7 @@ def list_tokens(config: TaskConfig) -> dict[str, np.ndarray]:
     }
 
 
-def follow_training(run: Run, measure: Callable[[Member], xr.Dataset]) -> xr.Dataset:
+def follow_training(run: Run, measure: Callable[[Network], xr.Dataset]) -> xr.Dataset:
     """`follow` of every network of P2's task; step 0 is before training.
 
     The attributes early and late are two of the steps, see above.
@@ -83,7 +84,7 @@ def follow(
     run: Run,
     members: pd.DataFrame,
     steps: Sequence[int],
-    measure: Callable[[Member], xr.Dataset],
+    measure: Callable[[Network], xr.Dataset],
 ) -> xr.Dataset:
     """What `measure` finds of every network at every step, [member, step, ...].
 
@@ -100,7 +101,7 @@ def follow(
 
 def open_paths(
     run: Run, members: pd.DataFrame, steps: Sequence[int]
-) -> Iterator[list[Member]]:
+) -> Iterator[list[Network]]:
     """Every network at some steps; at step 0 it is drawn anew, snapshot or not.
 
     Args:
@@ -112,7 +113,7 @@ def open_paths(
             if step == 0:
                 path.append(make_untrained(last))
             else:
-                path.append(member_of(run, step, **last.point))
+                path.append(run.network(step, **last.point))
         yield path
 
 

@@ -20,11 +20,11 @@ import xarray as xr
 from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member
 from analysis.members.selection import require_task
 from analysis.p2 import networks
 from analysis.p2.networks import list_panels
 from anchorjax.errors import UserError
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.mixture import (
     SOURCES,
@@ -92,7 +92,7 @@ def compare_losses(loss: xr.DataArray) -> xr.DataArray:
     return (loss.sel(source='stories', drop=True) - of_proofs) / of_proofs
 
 
-def measure_cosines(member: Member) -> xr.Dataset:
+def measure_cosines(member: Network) -> xr.Dataset:
     """The mean cosine of two tokens of a source."""
     config = require_task(member.experiment.task, MixtureConfig)
     W_embed = member.matrix('W_embed')

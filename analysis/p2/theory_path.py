@@ -23,13 +23,13 @@ from matplotlib.axes import Axes
 from analysis import frame, spectra
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
-from analysis.members.member import Member
 from analysis.p2 import networks
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
 from analysis.theory import trajectories
 from analysis.theory.label_law import Examples, count_laws, read_examples
 from analysis.theory.trajectories import FLOWS, Weights
 from anchorjax.errors import UserError
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 
 TITLE = 'Paths of gradient flow'
@@ -73,7 +73,7 @@ def compute(run: Run) -> xr.Dataset:
     return result.assign(holds_until=find_last_step(is_near))
 
 
-def _compare_paths(untrained: Member, path: list[Member]) -> xr.Dataset:
+def _compare_paths(untrained: Network, path: list[Network]) -> xr.Dataset:
     """What `compute` needs of one network, at snapshots."""
     experiment, point = untrained.experiment, untrained.point
     steps = [member.step for member in path]

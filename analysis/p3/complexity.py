@@ -24,7 +24,6 @@ from matplotlib.colors import LogNorm
 from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
-from analysis.members.member import Member
 from analysis.members.selection import (
     find_column_axis,
     find_row_axis,
@@ -32,6 +31,7 @@ from analysis.members.selection import (
 )
 from analysis.names import name_matrix
 from analysis.spectra import participation_ratio, singular_values, stable_rank
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 
 TITLE = 'Complexity'
@@ -114,7 +114,7 @@ def compute(
     )
 
 
-def measure_directions(member: Member, name: str) -> np.ndarray:
+def measure_directions(member: Network, name: str) -> np.ndarray:
     """MEASURES of a matrix, or their means over ALL matrices inside blocks, [2].
 
     Raises:

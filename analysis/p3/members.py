@@ -15,12 +15,12 @@ import pandas as pd
 
 from analysis import frame
 from analysis.circuits.sequences import require_anchor_task
-from analysis.members.member import Member
 from analysis.p1 import condensation, embedding
 from analysis.p3 import fitting_time
 from analysis.spectra import stable_rank
 from anchorjax.errors import UserError
 from anchorjax.grid import WINDOWS
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 
@@ -116,7 +116,7 @@ def measure_times(run: Run) -> pd.DataFrame:
     return table
 
 
-def _measure_network(member: Member) -> dict[str, float]:
+def _measure_network(member: Network) -> dict[str, float]:
     """What the last snapshot shows."""
     return {
         **measure_commutativity(member),
@@ -126,7 +126,7 @@ def _measure_network(member: Member) -> dict[str, float]:
     }
 
 
-def measure_commutativity(member: Member) -> dict[str, float]:
+def measure_commutativity(member: Network) -> dict[str, float]:
     """How often a reversed pair and others get the answer of the first unseen pair.
 
     P3 does not define commutativity (Fig 3, PAPERS 3.3). Here both are shares of the

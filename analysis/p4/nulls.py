@@ -7,7 +7,7 @@ training answers, and does not read the command.
 
 import numpy as np
 
-from analysis.members.member import draw_training
+from analysis.members.untrained import draw_training
 from anchorjax.caching import cache
 from anchorjax.network import mark_scored, read_eval_set
 from anchorjax.tasks import Batch, TaskConfig

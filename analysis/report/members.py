@@ -10,7 +10,6 @@ import pandas as pd
 from analysis import figure, frame
 from analysis.circuits.sequences import require_anchor_task
 from analysis.members.measures import DECIDING_LOSS
-from analysis.members.member import Member, member_of
 from analysis.members.point import Point
 from analysis.names import name_network
 from analysis.report.numbers import shorten
@@ -18,6 +17,7 @@ from analysis.report.subject import Subject
 from analysis.vectors import order
 from anchorjax.errors import CorruptFileError, UserError
 from anchorjax.grid import axis_label
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
@@ -130,7 +130,7 @@ def _look_inside(
     """
     inside = {}
     try:
-        member = member_of(run, **point)
+        member = run.network(**point)
     except UserError as error:
         if isinstance(error, CorruptFileError):
             report_progress(f'{name_network(run, point)}: {error}')
@@ -142,7 +142,7 @@ def _look_inside(
     return inside
 
 
-def _describe_attention(member: Member) -> Described:
+def _describe_attention(member: Network) -> Described:
     attention_flow = figure.find_figure('attention_flow')
     flow = attention_flow.read_sequence(member)
     return {
@@ -154,7 +154,7 @@ def _describe_attention(member: Member) -> Described:
     }
 
 
-def _describe_embedding(member: Member) -> Described:
+def _describe_embedding(member: Network) -> Described:
     items = np.arange(*require_anchor_task(member).keys)
     scores, explained = order.pca(member.matrix('W_embed')[items])
     return {

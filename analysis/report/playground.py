@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from analysis.members.member import Member, member_of
 from analysis.members.selection import require_task
 from analysis.names import name_network
 from analysis.report.choose import Choice, choose_one_of_each
@@ -14,7 +13,7 @@ from analysis.report.subject import Subject
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.models.transformer import TransformerConfig
-from anchorjax.network import flatten_params
+from anchorjax.network import Network, flatten_params
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 
@@ -43,7 +42,7 @@ def describe_playground(
         experiment = run.experiment_of(**point)
         try:
             task = require_fit(experiment, tasks)
-            network = describe_network(member_of(run, **point))
+            network = describe_network(run.network(**point))
             _require_room(size + len(network['weights']))
         except UserError as error:  # or its snapshot is damaged or gone
             reason = error
@@ -112,7 +111,7 @@ def _require_room(size: int) -> None:
         raise UserError(f'its weights would make {sizes}')
 
 
-def describe_network(member: Member) -> dict[str, Any]:
+def describe_network(member: Network) -> dict[str, Any]:
     """A network as the page runs it: all parameters, float32, one after the other.
 
     `arrays` has their (path, shape), `weights` is base64 of little-endian numbers.

@@ -12,7 +12,7 @@ conclusion the end of the right proof, compared with the query: all that a judge
 import jax
 import numpy as np
 
-from analysis.members.member import draw_training
+from analysis.members.untrained import draw_training
 from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.grid import DATA, random_key

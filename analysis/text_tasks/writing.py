@@ -7,8 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from analysis.members.member import Member
-from anchorjax.network import compile_apply, program_of, read_eval_set
+from anchorjax.network import Network, compile_apply, program_of, read_eval_set
 from anchorjax.tasks.prontoqa.texts import COLON, END, FALSE, TRUE
 
 EVAL_SET = 'seen_heldout_proof'
@@ -25,7 +24,7 @@ class Written(NamedTuple):
     label_after_right_proof_B: np.ndarray
 
 
-def let_write(member: Member, number: int) -> Written:
+def let_write(member: Network, number: int) -> Written:
     """What a member writes after the first questions of the eval set."""
     asked = read_eval_set(member.experiment.task, member.point['seed'], EVAL_SET)
     tokens_BT, right_BT, is_scored_BT = (part[:number] for part in asked)
@@ -111,7 +110,7 @@ def _take(values_BL: np.ndarray, place_B: np.ndarray) -> np.ndarray:
     return values_BL[np.arange(len(values_BL)), place_B]
 
 
-def make_predict(member: Member) -> Predict:
+def make_predict(member: Network) -> Predict:
     """The next tokens of a member."""
     apply = compile_apply(*program_of(member.experiment))
     params: Any = jax.device_put(member.params)

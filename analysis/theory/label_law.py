@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.members.member import draw_training
+from analysis.members.untrained import draw_training
 from anchorjax.caching import cache
 from anchorjax.tasks import TaskConfig
 

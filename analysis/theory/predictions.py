@@ -12,12 +12,12 @@ closed form  P2's profile (Fig 5 C, D), for reasoning anchors and keys only
 
 import numpy as np
 
-from analysis.members.member import Member
 from analysis.spectra import cosines
 from analysis.theory.label_law import LabelLaws, count_laws, read_examples
 from anchorjax.caching import cache
 from anchorjax.models.emb_mlp import EmbMLPConfig
 from anchorjax.models.one_layer import OneLayerConfig
+from anchorjax.network import Network
 from anchorjax.tasks import TaskConfig
 
 PREDICTIONS = ('label law', 'matrices', 'closed form')
@@ -26,7 +26,7 @@ _SLOPES = {'tanh': 1.0, 'identity': 1.0, 'gelu': 0.5, 'relu': 0.5}
 
 
 def predict_cosines(
-    start: Member, tokens_A: np.ndarray, kind: str
+    start: Network, tokens_A: np.ndarray, kind: str
 ) -> dict[str, np.ndarray]:
     """Cosines [A, A] by those of PREDICTIONS that there are.
 
@@ -46,7 +46,7 @@ def predict_cosines(
     return found
 
 
-def predict_velocity(start: Member) -> np.ndarray | None:
+def predict_velocity(start: Network) -> np.ndarray | None:
     """dw_s/dt of every token at initialization, [V, D]; None: P2 has no equation.
 
     In one layer attention is the mean (PAPERS 2.4, Lemma 1), and a token reaches the

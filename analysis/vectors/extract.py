@@ -4,14 +4,14 @@ import numpy as np
 
 from analysis.circuits import sequences
 from analysis.circuits.interventions import make_silence_edit, run_edited
-from analysis.members.member import Member
 from anchorjax.errors import require
+from anchorjax.network import Network
 
 _PART = 2_000  # sequences in one forward pass
 
 
 def read_vectors(
-    member: Member, tokens_BT: np.ndarray, layer: int, field: str, position: int = -1
+    member: Network, tokens_BT: np.ndarray, layer: int, field: str, position: int = -1
 ) -> np.ndarray:
     """An activation of one layer at one position, [B, ...].
 
@@ -32,7 +32,7 @@ def read_vectors(
     return np.concatenate(parts)
 
 
-def compute_logits_without_key(member: Member, tokens_BT: np.ndarray) -> np.ndarray:
+def compute_logits_without_key(member: Network, tokens_BT: np.ndarray) -> np.ndarray:
     """Logits [B, V] at the last token when no position reads the key (P3 Fig 4 C).
 
     The other attention weights keep their values. If they were rescaled to sum to one,
@@ -46,7 +46,7 @@ def compute_logits_without_key(member: Member, tokens_BT: np.ndarray) -> np.ndar
 
 
 def compute_v(
-    member: Member,
+    member: Network,
     keys_X: np.ndarray,
     pairs_S2: np.ndarray,
     noise_CT: np.ndarray,
@@ -63,7 +63,7 @@ def compute_v(
 
 
 def compute_u(
-    member: Member,
+    member: Network,
     keys_X: np.ndarray,
     anchors_S: np.ndarray,
     noise_CT: np.ndarray,
@@ -81,7 +81,7 @@ def compute_u(
 
 
 def _fill_contexts(
-    member: Member, keys_X: np.ndarray, pairs_S2: np.ndarray, noise_CT: np.ndarray
+    member: Network, keys_X: np.ndarray, pairs_S2: np.ndarray, noise_CT: np.ndarray
 ) -> tuple[np.ndarray, int]:
     """Every key and pair in every context [C * S * X, T]; where the first anchor is.
 

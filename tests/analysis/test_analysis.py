@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from analysis import frame
-from analysis.members.member import Member
 from analysis.p1 import (
     attention_flow,
     causal,
@@ -23,6 +22,7 @@ from analysis.report.subject import read_subject
 from analysis.report.write import write_report
 from anchorjax import config
 from anchorjax.errors import UserError
+from anchorjax.network import Network
 from anchorjax.storage.reader import open_run
 from anchorjax.tasks.solution import SOLUTIONS, classify_members
 from tests.support import cases, p2_tasks, sweeps
@@ -102,7 +102,7 @@ def test_a_run_that_a_figure_is_not_about_is_one_line(
 def test_a_network_that_a_figure_is_not_about_is_one_line(figure, experiment, line):
     params = cases.random_params(experiment)
     with pytest.raises(UserError, match=line):
-        figure.compute(Member(experiment, params, {'seed': 0}, step=0))
+        figure.compute(Network(experiment, params, {'seed': 0}, step=0))
 
 
 def test_a_run_without_a_converged_network_is_one_line(finished):

@@ -249,9 +249,9 @@ def test_what_is_no_figure_of_ones_own_is_one_line(
 
 def test_types_of_a_figure_may_be_texts_and_its_table_is_none_but_a_table(tmp_path):
     head = 'from __future__ import annotations\n'
-    head += 'from analysis.members.member import Member'
+    head += 'from anchorjax.network import Network'
     path = tmp_path / 'own.py'
-    path.write_text(head + OWN.replace('run)', 'net: Member, size: int = 2)'))
+    path.write_text(head + OWN.replace('run)', 'net: Network, size: int = 2)'))
     own = figure.import_figures(path)['own']
     assert figure.name_subject(own) == 'network'
     assert figure.list_flags(own.compute)[0].hint is int

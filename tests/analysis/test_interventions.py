@@ -14,8 +14,8 @@ from analysis.circuits import (
     patching,
     sequences,
 )
-from analysis.members.member import Member
 from anchorjax.models import Activations, Edit
+from anchorjax.network import Network
 from tests.support.networks import planted
 from tests.support.networks.wired import KEY, LONGER
 
@@ -23,11 +23,11 @@ TOKENS_BT = np.array([[9, 4, 3, 11, 5, 6], [6, 1, 2, 8, 9, 9]])  # the key is fi
 
 
 @pytest.fixture
-def member() -> Member:
+def member() -> Network:
     return planted.make_untrained_member(**LONGER)
 
 
-def apply_edit(member: Member, tokens_BT: np.ndarray, edit: Edit) -> Activations:
+def apply_edit(member: Network, tokens_BT: np.ndarray, edit: Edit) -> Activations:
     """Compiled, because JAX else compiles every operation, one by one."""
     apply = jax.jit(functools.partial(member.apply, edit=edit))
     return apply(member.params, tokens_BT)

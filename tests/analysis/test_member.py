@@ -8,7 +8,6 @@ import xarray as xr
 
 from analysis.changes.distances import choose_sequences
 from analysis.circuits import sequences
-from analysis.members.member import member_of
 from analysis.members.point import format_point, select_varying
 from analysis.p1 import eigenvalues
 from analysis.p1.official import measure_agreement
@@ -23,7 +22,7 @@ POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
 
 @pytest.fixture(scope='module')
 def member(finished):
-    return member_of(finished, **POINT)
+    return finished.network(**POINT)
 
 
 def test_its_eval_sets_give_the_agreement_that_training_recorded(finished, member):
@@ -98,12 +97,12 @@ def test_a_point_is_completed_and_told_apart(finished):
     assert list(point) == ['depth', 'gamma', 'learning_rate', 'weight_decay', 'seed']
     assert format_point(select_varying(finished, point)) == 'depth=2,gamma=0.8,seed=1'
     with pytest.raises(UserError, match='gamma is missing'):
-        member_of(finished, depth=2, seed=1)
+        finished.network(depth=2, seed=1)
 
 
 def test_a_missing_step_and_a_diverged_member_are_one_line(finished):
     with pytest.raises(StoreError, match=r'no snapshot .*/3; steps here: \[0, 1, 4'):
-        member_of(finished, 3, **POINT)
+        finished.network(3, **POINT)
     run = open_run(finished.folder.workdir)
     at = {axis: [value] for axis, value in POINT.items()}
     diverged = xr.full_like(run.results.diverged.sel(at), 5)
@@ -113,7 +112,7 @@ def test_a_missing_step_and_a_diverged_member_are_one_line(finished):
     with pytest.raises(
         UserError, match=r'depth=2,gamma=0\.8,seed=1 diverged at step 5'
     ):
-        member_of(run, **POINT)
+        run.network(**POINT)
 
 
 def test_an_older_snapshot_does_not_pass_for_a_lost_last_one(finished, tmp_path):
@@ -123,7 +122,7 @@ def test_an_older_snapshot_does_not_pass_for_a_lost_last_one(finished, tmp_path)
     for snapshots in folders:
         shutil.rmtree(snapshots / '40')
     with pytest.raises(StoreError, match=r'no snapshot .*/40; steps here: \[0, 1, 4'):
-        member_of(run, **POINT)
+        run.network(**POINT)
     for snapshots in folders:
         shutil.rmtree(snapshots)
     with pytest.raises(StoreError, match=r'no snapshot .*/40; steps here: \[\]'):

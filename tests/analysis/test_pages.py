@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import pages
+from analysis import pages, papers
 from analysis.claims import VERDICTS
 from analysis.pages import PAGES, TEMPLATES
 
 # What no table holds yet: settings of a machine, and its times (costs.md).
 UNBOUND = {'README.md.j2': ('Two commands', 'Reproduce a figure')}
-SOURCES = (*dict.fromkeys(TEMPLATES.values()), 'gallery.toml')
+TOMLS = sorted(papers.ANALYSIS.glob('*/gallery.toml'))
+SOURCES = (*dict.fromkeys(TEMPLATES.values()), *map(str, TOMLS))
 NUMBER = re.compile(r'(?<![\w.])\d*\.\d+(?![\w.])')
 INTEGER = re.compile(r'(?<![\w.:,+−])(?!20\d\d)\d{3,}(?![\w.,:])')  # but a year
 # In prose too, without bold: what decides is the table. A sentence about the rule, or

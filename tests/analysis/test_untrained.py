@@ -8,19 +8,14 @@ import jax
 import numpy as np
 import pytest
 
-from analysis.members.member import (
-    Member,
-    draw_independent,
-    find_untrained,
-    make_untrained,
-    member_of,
-)
 from analysis.members.point import list_points
+from analysis.members.untrained import draw_independent, find_untrained, make_untrained
 from analysis.p1 import attention_flow, cosine, tsne
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.models import gpt2_weights
+from anchorjax.network import Network
 from anchorjax.storage.reader import open_run
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
@@ -32,7 +27,7 @@ POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
 
 
 def test_it_is_the_start_of_the_training(finished):
-    member = member_of(finished, **POINT)
+    member = finished.network(**POINT)
     untrained = make_untrained(member)
     start = finished.params(0, **POINT)
     drawn = make_untrained(member._replace(run=None))  # as without that snapshot
@@ -45,7 +40,7 @@ def test_it_is_the_start_of_the_training(finished):
 
 
 def test_another_seed_is_another_network_for_the_same_task(finished):
-    member = member_of(finished, **POINT)
+    member = finished.network(**POINT)
     other = draw_independent(member, seed=7)
     own = make_untrained(member)
     assert np.abs(other.params['W_embed'] - own.params['W_embed']).max() > 0.01
@@ -56,7 +51,7 @@ def test_another_seed_is_another_network_for_the_same_task(finished):
 
 @pytest.mark.parametrize('point', [{'gamma': math.nan, 'seed': 0}, {'seed': 0}])
 def test_weights_of_unknown_origin_have_no_start(point):
-    member = Member(cases.tiny(), {}, point, 0)
+    member = Network(cases.tiny(), {}, point, 0)
     assert find_untrained(member) is None
 
 
@@ -87,7 +82,7 @@ def test_members_that_start_from_a_file_have_it_as_their_null(tmp_path):
     create_folder(tmp_path / 'run', experiment, environment)
     run, start = open_run(tmp_path / 'run'), experiment.model.read_start(20)
     trained = cases.random_params(experiment, seed=1)
-    member = Member(experiment, trained, list_points(run)[0], step=1, run=run)
+    member = Network(experiment, trained, list_points(run)[0], step=1, run=run)
     chex.assert_trees_all_equal(make_untrained(member).params, start)
     assert draw_independent(member, 7) is None  # no second network is independent
     write_weights(experiment, tmp_path, scale=0.7)

@@ -19,10 +19,10 @@ import pytest
 
 from analysis import figure
 from analysis.drawing import style
-from analysis.members.member import Member
 from analysis.p1 import official
 from anchorjax import config
 from anchorjax.errors import UserError
+from anchorjax.network import Network
 from anchorjax.official import weights
 from tests.support import cases, tiny
 from tests.support.networks import reference
@@ -147,7 +147,7 @@ class Figure:
     layout = style.Layout(1, 1, 1, 1)
 
     @staticmethod
-    def compute(member: Member) -> pd.DataFrame:
+    def compute(member: Network) -> pd.DataFrame:
         return pd.DataFrame(member.matrix('block_0/W_Q'))
 
     @staticmethod
@@ -199,7 +199,7 @@ def test_the_command_prints_the_answers_and_draws(
     np.testing.assert_allclose(numbers.drop(columns='about'), expected, rtol=1e-5)
 
 
-def _measure_exactly(checkpoint: Checkpoint, member: Member) -> dict:
+def _measure_exactly(checkpoint: Checkpoint, member: Network) -> dict:
     """The agreement of (eval set, mapping) in float64."""
     tokens_PBT, labels_PRB = member.eval_sets
     params = reference.to_float64(checkpoint.params)

@@ -11,7 +11,6 @@ import pytest
 import tensorstore as ts
 
 from analysis import frame
-from analysis.members.member import member_of
 from anchorjax import api, cli, files
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage import checkpoint
@@ -187,7 +186,7 @@ def test_another_current_directory_reads_the_same_run(one_member, place, monkeyp
     opened('run', **ONE)  # not trained
     for found in (run, same, collected):
         np.testing.assert_array_equal(found.params()['W_U'], expected)
-        np.testing.assert_array_equal(member_of(found).params['W_U'], expected)
+        np.testing.assert_array_equal(found.network().params['W_U'], expected)
         assert found.members.equals(table)
         assert found.steps() == [40]
         assert bool(found.results.trained.all())

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis.members.member import draw_training
+from analysis.members.untrained import draw_training
 from anchorjax import api, config, models, numerics, tasks
 from anchorjax.errors import StoreError, UserError
 from anchorjax.models.emb_mlp import EmbMLPConfig

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from analysis.members.lookup import lookup_scores
-from analysis.members.member import Member, draw_independent, draw_training
+from analysis.members.untrained import draw_independent, draw_training
 from anchorjax import api, numerics
 from anchorjax.grid import DATA, INIT
 from anchorjax.models import draw_params
-from anchorjax.network import draw_eval_sets
+from anchorjax.network import Network, draw_eval_sets
 from anchorjax.sweeps import trainer
 from tests.support import cases
 from tests.support.faults import ONE
@@ -100,7 +100,7 @@ def test_data_are_drawn_as_in_training():
 @pytest.mark.slow
 def test_networks_start_and_answer_as_in_training():
     own, seed = cases.tiny(model__mlp_dim=11), 3  # in no cache yet
-    member = Member(own, {}, {'gamma': 0.5, 'seed': 0}, 0)
+    member = Network(own, {}, {'gamma': 0.5, 'seed': 0}, 0)
     tokens_BT = np.array([[5, 6, 1, 2], [7, 3, 4, 9]])
     with set_in_process():
         untrained = draw_independent(member, seed)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from analysis.circuits import sequences
-from analysis.members.member import Member
 from analysis.p1 import attention_flow
 from anchorjax.errors import UserError
 from anchorjax.models import Activations
+from anchorjax.network import Network
 from tests.support import cases
 from tests.support.networks import planted
 
@@ -19,7 +19,7 @@ TOKENS = (9, 10, 4, 3, 11, 12)  # of this length: key 10, pair (4, 3)
 
 
 @pytest.fixture(scope='module')
-def composing() -> Member:
+def composing() -> Network:
     """Layer 1: both anchors read the key. Layer 2: the last position reads them."""
     task = planted.make_untrained_member().task
 
@@ -91,7 +91,7 @@ def test_at_a_small_initialization_attention_is_the_average():
 def test_the_papers_sequence_fits_the_task(last_token, expected):
     length = len(expected)
     changes = {'task__seq_len': length, 'task__last_token': last_token}
-    member = Member(cases.tiny(**changes, model__max_len=11), {}, {}, 0)
+    member = Network(cases.tiny(**changes, model__max_len=11), {}, {}, 0)
     assert tuple(sequences.fit_paper_sequence(member)) == expected
     if last_token == 'pair':
         drawn = sequences.sample(member, 50)

@@ -8,8 +8,8 @@ import xarray as xr
 
 from analysis.circuits import edge_sets, patching
 from analysis.circuits.edge_sets import MECHANISMS
-from analysis.members.member import Member
 from analysis.p1 import causal, network_claims
+from anchorjax.network import Network
 from tests.support import cases
 from tests.support.networks import planted
 from tests.support.networks.wired import Wired, make_wired_member
@@ -99,7 +99,7 @@ def test_patching_shows_where_the_key_is_known(solved):
 )
 def test_mechanisms_are_those_of_two_layers_with_the_key_first(fields, has_mechanism):
     experiment = cases.tiny(**fields)
-    member = Member(experiment, cases.random_params(experiment), {}, step=0)
+    member = Network(experiment, cases.random_params(experiment), {}, step=0)
     assert edge_sets.has_mechanism(member) == has_mechanism
 
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.members.member import Member
 from analysis.p1 import condensation, condensation_grid
 from analysis.vectors.groups import find_groups
+from anchorjax.network import Network
 from tests.support.drawing import draw_pixels
 from tests.support.networks import planted
 
 RNG = np.random.default_rng(3)
 
 
-def make_member(W) -> Member:
+def make_member(W) -> Network:
     block = {'W_Q': np.asarray(W, np.float32)}
     return planted.make_member(None, {'block_0': block, 'b': np.zeros(3)})
 

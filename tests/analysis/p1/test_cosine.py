@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.members.member import Member
 from analysis.p1 import cosine
 from anchorjax.errors import UserError
 from anchorjax.models import Activations
+from anchorjax.network import Network
 from tests.support.networks import planted
 
 KEYS = (5, 11)
@@ -32,7 +32,7 @@ def encode_question(x, *anchors) -> jax.Array:
     return jax.nn.one_hot(number, 600)
 
 
-def make_member(code: Callable, offset: float = 0.0) -> Member:
+def make_member(code: Callable, offset: float = 0.0) -> Network:
     """v is code(x, a1, a2) plus an offset, u is code(x, a1), in two heads.
 
     So it is in the last of three layers; the two before have the question.

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.members.member import Member
 from analysis.p1 import embedding, embedding_grid
 from analysis.vectors.order import measure_order, power_spectrum
 from anchorjax.errors import UserError
+from anchorjax.network import Network
 from tests.support.networks import planted
 
 ITEMS = 40
@@ -15,7 +15,7 @@ WIDTH = 16
 VALUE = np.arange(ITEMS)
 
 
-def make_member(rows: np.ndarray, first: int = 5) -> Member:
+def make_member(rows: np.ndarray, first: int = 5) -> Network:
     """A network whose keys, tokens 5 to 44, have these rows; the others are noise."""
     W = np.random.default_rng(9).normal(size=(60, WIDTH)).astype(np.float32)
     W[first : first + ITEMS] = rows

@@ -12,7 +12,7 @@ from analysis.changes.distances import (
     measure_kernel_distance,
     measure_movement,
 )
-from analysis.members.member import draw_independent, member_of
+from analysis.members.untrained import draw_independent
 from analysis.p1 import lazy
 from anchorjax.errors import UserError
 from anchorjax.models import Activations
@@ -66,7 +66,7 @@ def result(finished):
 
 @pytest.fixture(scope='module')
 def start(finished):
-    return member_of(finished, 0, depth=1, gamma=0.3, seed=0)
+    return finished.network(0, depth=1, gamma=0.3, seed=0)
 
 
 def compute_plain_kernel(member, tokens_BT, labels_B):

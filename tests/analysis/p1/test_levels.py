@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.members.member import member_of
 from analysis.p1 import levels
 from analysis.p1.claims import add_levels, read_when_known
 from analysis.p1.predictors import (
@@ -110,7 +109,7 @@ def test_of_a_sweep_every_snapshot_is_asked(finished):
     answers = levels.compute(finished)
     assert len(answers) == 8 * 5 and answers.step.unique().tolist() == [0, 1, 4, 15, 40]
     assert set(answers.num_train) == {15 * 18}
-    member = member_of(finished, 15, depth=2, gamma=0.8, seed=1)
+    member = finished.network(15, depth=2, gamma=0.8, seed=1)
     here = answers[(answers.depth == 2) & (answers.gamma == 0.8) & (answers.seed == 1)]
     (share,) = here.heldout_as_function[here.step == 15]
     assert share == explain_member(member).loc['held-out', 'ordered pair']

@@ -10,10 +10,10 @@ import pytest
 import xarray as xr
 
 from analysis.circuits import sequences
-from analysis.members.member import Member
 from analysis.p1 import tsne
 from analysis.vectors import extract
 from anchorjax.models import Activations
+from anchorjax.network import Network
 from tests.support.networks import planted
 
 ANCHORS = jnp.arange(1, 5)
@@ -21,7 +21,7 @@ ANCHORS = jnp.arange(1, 5)
 NOISE = jnp.asarray(np.random.default_rng(0).normal(size=(13, 5, 5, 13, 4)))
 
 
-def make_member(code: Callable, **fields) -> Member:
+def make_member(code: Callable, **fields) -> Network:
     """X_ao of the only layer is code(a1, a2, tokens) at every position."""
 
     def activate(tokens_BT: jax.Array) -> Activations:

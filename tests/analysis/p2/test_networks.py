@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.members.member import make_untrained, member_of
+from analysis.members.untrained import make_untrained
 from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
     SINGLE_KINDS,
@@ -71,7 +71,7 @@ def test_random_directions_by_their_integral(rows, expected):
 
 @pytest.fixture
 def member(open_sweep):
-    return member_of(open_sweep('transformer'), gamma=0.8, seed=0)
+    return open_sweep('transformer').network(gamma=0.8, seed=0)
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def answer_by_anchor(member, answers):
 def test_planted_answers_are_counted_by_group(open_sweep):
     """Anchors 1 and 2 answer 22; of 3 and 4, 4 decides: 24 and 30."""
     run = open_sweep('groups')
-    member = member_of(run, gamma=0.8, seed=0)
+    member = run.network(gamma=0.8, seed=0)
     planted = answer_by_anchor(member, {1: 22, 2: 22, 3: 24, 4: 30})
     found = label_groups.measure_answers(planted)
     # The eval set has every combination equally often: (3, 3) is one in four.
@@ -234,7 +234,7 @@ def test_the_plane_holds_a_planted_movement():
 @pytest.mark.slow
 def test_the_error_is_that_of_an_integrated_flow(open_sweep):
     run = open_sweep('flow')
-    member = member_of(run, 10, gamma=0.8, seed=0)
+    member = run.network(10, gamma=0.8, seed=0)
     start = make_untrained(member)
     weights = Weights(*[start.matrix(name) for name in Weights._fields])
     examples = read_examples(member.experiment.task, 0)

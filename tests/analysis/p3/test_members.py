@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from analysis.claims import tabulate as tabulate_claims
-from analysis.members.member import member_of
 from analysis.p3 import decay_map
 from analysis.p3.claims import CLAIMS
 from analysis.p3.members import (
@@ -63,7 +62,7 @@ def test_a_map_of_a_sweep_reads_curves_and_last_snapshots(finished):
     unseen = unseen.transpose('gamma', 'seed', 'step').values.reshape(4, -1)
     np.testing.assert_array_equal(networks.unseen_composed, unseen[:, -1])
     np.testing.assert_array_equal(networks.best_record, unseen.max(-1))
-    member = member_of(finished, depth=2, gamma=0.8, seed=1)
+    member = finished.network(depth=2, gamma=0.8, seed=1)
     of_member = networks[(networks.gamma == 0.8) & (networks.seed == 1)].iloc[0]
     assert of_member.stable_rank == stable_rank(member.matrix('block_0/W_Q'))
     assert of_member.commutativity == measure_commutativity(member)['commutativity']

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.circuits import edge_sets, interventions
-from analysis.members.member import Member
 from analysis.report.playground import describe_network
+from anchorjax.network import Network
 from tests.support.pages import network_page
 from tests.support.pages.browser import Page
 
@@ -18,7 +18,7 @@ ACTIVATIONS = f"""result.layers.map(({{ {', '.join(FIELDS)} }}) =>
   [{', '.join(FIELDS)}].map(round))"""
 
 
-def compare_logits(engine: Page, member: Member, number: int = 100) -> None:
+def compare_logits(engine: Page, member: Network, number: int = 100) -> None:
     tokens_BT = network_page.sample_tokens(member, number)
     network = describe_network(member)
     logits = network_page.run_in_page(

@@ -6,10 +6,10 @@ import jax
 import numpy as np
 import pytest
 
-from analysis.members.member import Member
 from analysis.spectra import cosines
 from analysis.theory import label_law, predictions
 from anchorjax import models
+from anchorjax.network import Network
 from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from tests.support import cases, p2_theory
 from tests.support.p2_tasks import loss_and_gradient, make_experiment, relative_error
@@ -92,7 +92,7 @@ def test_a_law_by_hand():
 
 def predict(experiment, params):
     """The velocity of the embedding, for the data of seed 1."""
-    return predictions.predict_velocity(Member(experiment, params, {'seed': 1}, 0))
+    return predictions.predict_velocity(Network(experiment, params, {'seed': 1}, 0))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_emb_mlp_velocity_is_minus_the_gradient_at_a_small_start(
         predicted = predict(experiment, params)
         assert relative_error(-gradient['W_embed'], predicted) < tolerance
     assert relative_error(gradient['W_embed'], predicted) > 1.9  # the sign counts
-    start = Member(experiment, params, {'seed': 1}, 0)
+    start = Network(experiment, params, {'seed': 1}, 0)
     found = predictions.predict_cosines(start, np.arange(3, 5), 'reasoning')
     np.testing.assert_allclose(found['matrices'], cosines(predicted[3:5]))
 

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis.members.member import Member
 from anchorjax import models
 from anchorjax.models import Activations, BlockActivations
+from anchorjax.network import Network
 from tests.support import cases
 
 _draw_params = jax.jit(models.draw_params, static_argnums=(0, 1))
@@ -48,8 +48,8 @@ class PlantedConfig(models.ModelConfig):
 models.MODELS['planted'] = PlantedConfig
 
 
-def make_member(module: Any, params: Any = None, **fields: Any) -> Member:
-    """A Member whose forward pass is module.apply(variables, tokens_BT, ...).
+def make_member(module: Any, params: Any = None, **fields: Any) -> Network:
+    """A network whose forward pass is module.apply(variables, tokens_BT, ...).
 
     Args:
       params: after training, and before it.
@@ -61,13 +61,13 @@ def make_member(module: Any, params: Any = None, **fields: Any) -> Member:
     _MODULES.append(_Trainable(module, params))
     config = PlantedConfig('planted', number)
     experiment = dataclasses.replace(cases.tiny(**fields), model=config)
-    return Member(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
+    return Network(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
 
 
 def make_function_member(
     activate: Callable[[jax.Array], Activations], **fields: Any
-) -> Member:
-    """A Member whose forward pass is a function of the tokens; edits change nothing."""
+) -> Network:
+    """A network that is a function of the tokens; edits change nothing."""
 
     def apply(variables: Any, tokens_BT: jax.Array, **options: Any) -> Activations:
         return activate(tokens_BT)
@@ -77,25 +77,25 @@ def make_function_member(
 
 def plant_answers(
     monkeypatch: pytest.MonkeyPatch, rule: Callable[[int, int, int], int]
-) -> Member:
+) -> Network:
     """A member that answers rule(first anchor, second anchor, key), and can no more."""
 
-    def answer(self: Member, tokens_BT: np.ndarray) -> np.ndarray:
+    def answer(self: Network, tokens_BT: np.ndarray) -> np.ndarray:
         _, keys_B, pairs_B2 = cases.decode(tokens_BT)
         asked = zip(pairs_B2.tolist(), keys_B.tolist(), strict=True)
         return np.array([rule(*pair, key) for pair, key in asked])
 
-    monkeypatch.setattr(Member, 'answer', answer)
+    monkeypatch.setattr(Network, 'answer', answer)
     return make_member(None)
 
 
-def make_untrained_member(gamma: float = 0.5, seed: int = 0, **fields: Any) -> Member:
+def make_untrained_member(gamma: float = 0.5, seed: int = 0, **fields: Any) -> Network:
     """A transformer at initialization, of the experiment cases.tiny(**fields)."""
     experiment = cases.tiny(**fields)
     vocab = experiment.task.vocab
     params = _draw_params(experiment.model, vocab, gamma, jax.random.key(seed))
     params = jax.tree.map(np.asarray, params)
-    return Member(experiment, params, {'gamma': gamma, 'seed': seed}, step=0)
+    return Network(experiment, params, {'gamma': gamma, 'seed': seed}, step=0)
 
 
 def make_block(tokens_BT: jax.Array, **activations: jax.Array) -> BlockActivations:

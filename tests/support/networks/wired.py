@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from analysis.members.member import Member
 from anchorjax.models import Activations, Edit
+from anchorjax.network import Network
 from tests.support import cases
 from tests.support.networks import planted
 
@@ -33,7 +33,7 @@ READS = {
 
 
 @functools.cache  # so that what is compiled for one serves every test
-def make_wired_member(solution: str) -> Member:
+def make_wired_member(solution: str) -> Network:
     """A member that answers by one mapping, of sequences of six tokens."""
     # So many that what agrees by chance is near its mean.
     return planted.make_member(Wired(solution), **LONGER, task__eval_examples=512)

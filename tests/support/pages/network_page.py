@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from analysis.circuits import sequences
-from analysis.members.member import Member
 from analysis.report import page
+from anchorjax.network import Network
 from tests.support import cases
 from tests.support.pages.browser import Page
 
@@ -33,7 +33,7 @@ def make_member(
     heads: int = 1,
     biases: bool = False,
     **fields: Any,
-) -> Member:
+) -> Network:
     """A network of random parameters, none of which is zero or one."""
     options = {'norm': norm, 'activation': activation, 'heads': heads, 'biases': biases}
     changes = {'task__seq_len': LENGTH, 'model__max_len': LENGTH}
@@ -41,10 +41,10 @@ def make_member(
         changes[f'model__{name}'] = value
     experiment = cases.tiny(**(changes | fields))
     params = cases.random_params(experiment, scale=0.4)
-    return Member(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
+    return Network(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
 
 
-def sample_tokens(member: Member, number: int) -> np.ndarray:
+def sample_tokens(member: Network, number: int) -> np.ndarray:
     return sequences.sample(member, number).tokens_BT
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from analysis.claim_words import WORDS
-from analysis.members.member import Member
 from analysis.report import playground
 from analysis.report.subject import read_subject
 from analysis.report.write import collect
 from anchorjax import config
+from anchorjax.network import Network
 from anchorjax.storage.reader import Run
 from tests.support import text_tasks
 from tests.support.pages import network_page
@@ -70,7 +70,7 @@ def plant_anchors(folder: pathlib.Path) -> Run:
 
 
 @functools.lru_cache
-def make_networks() -> tuple[Member, ...]:
+def make_networks() -> tuple[Network, ...]:
     """Four networks of two layers, the third of two heads with GELU and biases."""
     networks = []
     for number in range(len(ASKED)):

@@ -1,7 +1,4 @@
-"""Networks of a run, before training and without it: the nulls of a measurement.
-
-`anchorjax.network.Network` is the network itself, called a member of its sweep here.
-"""
+"""Networks of a run, before training and without it: the nulls of a measurement."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -15,24 +12,18 @@ from anchorjax.caching import cache
 from anchorjax.errors import UserError
 from anchorjax.grid import DATA, INIT, random_key
 from anchorjax.models import ModelConfig
-from anchorjax.network import Network as Member
-from anchorjax.storage.reader import Run
+from anchorjax.network import Network
 
 _PART = 2**15  # training examples that are drawn at once
 
 
-def member_of(run: Run, step: int | str = 'last', **point: Any) -> Member:
-    """`Run.network`."""
-    return run.network(step, **point)
-
-
-def find_untrained(member: Member) -> Member | None:
+def find_untrained(member: Network) -> Network | None:
     """`make_untrained`; None: of an official network, weights alone, γ is not known."""
     is_unknown = math.isnan(member.point.get('gamma', math.nan))
     return None if is_unknown else make_untrained(member)
 
 
-def make_untrained(member: Member) -> Member:
+def make_untrained(member: Network) -> Network:
     """The member before training, at the gamma of its point: the null of training.
 
     It is the snapshot of step 0 if the run has it. If not, its weights are drawn again,
@@ -51,7 +42,7 @@ def make_untrained(member: Member) -> Member:
     return member._replace(params=config.model.read_start(config.task.vocab), step=0)
 
 
-def draw_independent(member: Member, seed: int) -> Member | None:
+def draw_independent(member: Network, seed: int) -> Network | None:
     """An untrained network of another seed, for the member's task and gamma.
 
     None where the weights of members are not drawn but read: all start from the same.
@@ -59,7 +50,7 @@ def draw_independent(member: Member, seed: int) -> Member | None:
     return _draw(member, seed) if member.experiment.model.is_drawn else None
 
 
-def _draw(member: Member, seed: int) -> Member:
+def _draw(member: Network, seed: int) -> Network:
     """The member with newly drawn weights."""
     config = member.experiment
     draw_params = _compile_draw(config.model, config.task.vocab)
@@ -67,7 +58,7 @@ def _draw(member: Member, seed: int) -> Member:
     return member._replace(params=jax.tree.map(np.asarray, params), step=0)
 
 
-def require_attention(member: Member) -> None:
+def require_attention(member: Network) -> None:
     """UserError unless the member's model has a block, and so attention."""
     if not member.depth:
         name = member.experiment.model.name
