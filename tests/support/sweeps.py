@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 TINY_FILE = 'tests/support/tiny.py'
 # Of a command: three members, so that on two devices the second chunk is padded.
 THREE = ('--config.grid.gamma=0.5', '--config.grid.seed=0,1,2')
-_TIMEOUT = 120  # seconds
+_TIMEOUT = 300  # seconds
 
 
 def experiment(**changes: Any) -> config.Experiment:

@@ -36,7 +36,7 @@ def start_pair(workdir: pathlib.Path, *words: str) -> list[subprocess.Popen]:
 
 def finish(processes: list[subprocess.Popen]) -> list[tuple[int, str, str]]:
     """(exit code, standard output, errors) of each."""
-    outputs = [process.communicate(timeout=180) for process in processes]
+    outputs = [process.communicate(timeout=300) for process in processes]
     ends = []
     for process, (out, errors) in zip(processes, outputs, strict=True):
         ends.append((process.returncode, out, errors))
@@ -52,7 +52,7 @@ def test_two_processes_of_one_device_give_the_bits_of_one_of_two(launched, tmp_p
         has_ended = any(process.poll() is not None for process in processes)
         return has_ended or any(resume.glob('*/files.json'))
 
-    wait_until(has_saved_or_ended, seconds=120)
+    wait_until(has_saved_or_ended, seconds=300)
     processes[1].send_signal(signal.SIGINT)
     stopped = finish(processes)
     assert [code for code, _, _ in stopped] == [75, 75], stopped
@@ -78,6 +78,6 @@ def test_hosts_that_cannot_be_found_are_one_line(tmp_path):
         if not name.startswith(('SLURM', 'OMPI')):
             env[name] = value
     arguments = command('--workdir', tmp_path, '--distributed') | {'env': env}
-    done = subprocess.run(**arguments, timeout=120, check=False)
+    done = subprocess.run(**arguments, timeout=300, check=False)
     assert done.returncode == 2 and done.stderr.startswith('error: --'), done.stderr
     assert len(done.stderr.splitlines()) == 1
