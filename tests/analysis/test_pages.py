@@ -105,7 +105,7 @@ def change(value, column):
         return value + 1 if column != 'n' else 2  # of which some pages show a p alone
     if column.startswith('p_') or column == 'p':
         return 0.04321 if np.isnan(value) or value > 0.05 else 0.0678
-    return 0.4321 if np.isnan(value) else value + 0.4321
+    return 0.4321 if np.isnan(value) else value + 0.4321 + abs(value) / 10
 
 
 @pytest.fixture
