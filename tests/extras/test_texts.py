@@ -6,6 +6,7 @@ import json
 import pytest
 
 pytest.importorskip('fsspec')
+pytest.importorskip('pyarrow')
 import pyarrow
 import pyarrow.parquet
 import zstandard
