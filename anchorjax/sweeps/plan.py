@@ -56,10 +56,10 @@ def _describe_work(sweep: Sweep) -> str:
 
 def _format_operations(number: float) -> str:
     """'310 Tflop of matrix products': multiplications and additions."""
-    prefixes = iter(('G', 'T', 'P', 'E'))
-    prefix, number = next(prefixes), number / 1e9
-    while number >= 1000:
-        prefix, number = next(prefixes), number / 1000
+    prefix, number = 'G', number / 1e9
+    for larger in ('T', 'P', 'E'):
+        if number >= 1000:
+            prefix, number = larger, number / 1000
     return f'{number:.3g} {prefix}flop of matrix products'
 
 
