@@ -41,7 +41,7 @@ import pandas as pd
 import xarray as xr
 
 from analysis import frame, papers
-from analysis.drawing import style
+from analysis.drawing import grids, style
 from analysis.members.point import (
     Point,
     format_point,
@@ -88,8 +88,17 @@ def find_figures() -> dict[str, ModuleType]:
     """The module of every figure, by name."""
     modules = {}
     for name, path in _list_files().items():
-        modules[name] = importlib.import_module(path)
-    return {name: module for name, module in modules.items() if _is_figure(module)}
+        module = importlib.import_module(path)
+        if _is_figure(module):
+            modules |= _add_grid(name, module)
+    return modules
+
+
+def _add_grid(name: str, module: ModuleType) -> dict[str, ModuleType]:
+    """A figure, and the same of every network of a sweep if it can be drawn small."""
+    if not hasattr(module, 'GRID_PAPER'):
+        return {name: module}
+    return {name: module, f'{name}{grids.SUFFIX}': grids.repeat(module)}
 
 
 def find_figure(name: str) -> ModuleType:
@@ -99,7 +108,10 @@ def find_figure(name: str) -> ModuleType:
       UserError: there is none of this name; the line names those that are meant.
     """
     files = _list_files()
-    module = importlib.import_module(files[name]) if name in files else None
+    file = files.get(name) or files.get(name.removesuffix(grids.SUFFIX))
+    module = importlib.import_module(file) if file else None
+    if module is not None and name not in files:
+        module = _add_grid(name_module(module), module).get(name)
     if module is None or not _is_figure(module):
         word = name.lower().replace('-', '').replace('_', '')
         if word in SYNONYMS:
@@ -135,7 +147,7 @@ def import_figures(where: pathlib.Path) -> dict[str, ModuleType]:
             raise UserError(f'--figures {path}: {describe_cause(e)}') from e
         if _is_figure(module):
             _require_complete(module, path)
-            figures[path.stem] = module
+            figures |= _add_grid(path.stem, module)
     if not figures:
         raise UserError(f'--figures {where}: has no figure, a file with `draw`')
     return figures

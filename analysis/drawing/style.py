@@ -39,6 +39,7 @@ ROLES = {
     'noise': '#BBBBBB',
 }
 MAPS = {'composed': 'Blues', 'symmetric': 'Oranges'}
+KEY = {'fraction': 0.1, 'shrink': 0.6}  # of colours, beside a grid of panels
 _BRIGHTNESS = (0.3, 0.6, 0.1)  # of red, green and blue
 _RC = {
     'font.size': 8,

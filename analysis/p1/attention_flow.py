@@ -18,6 +18,7 @@ from typing import Annotated
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from analysis.circuits import flows, sequences
 from analysis.drawing import style
@@ -32,6 +33,11 @@ CAPTION = (
     'The lines show which token reads which, from the input below to the last layer '
     'above. A wide line is much attention, on one sequence; the bars are means over '
     'random sequences.'
+)
+GRID_PAPER = PAPER
+GRID_CAPTION = (
+    'The lines show which token reads which, on one sequence: the wider the line, the '
+    'more attention. Above the last token: the answer.'
 )
 
 _FLOW_COLOURS = (style.ROLES['key'], style.ROLES['anchor_1'], '#56B4E9')
@@ -116,6 +122,22 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
 layout = style.Layout(1, 2, 7.0, 2.4)
 
 
+def draw_cell(axis: Axes, result: xr.Dataset) -> None:
+    """Draws the sequence in one network among others."""
+    _draw_sequence(axis, result)
+
+
+def draw_key(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Names the colours of the tokens."""
+    handles = []
+    for role, colour in style.ROLES.items():
+        if (result.role == role).any():
+            name = role.replace('_', ' ')
+            handles.append(Line2D([], [], marker='o', color=colour, label=name))
+    look = {'loc': 'outside lower center', 'ncols': len(handles)}
+    axes[0, 0].figure.legend(handles=handles, **look)
+
+
 def _draw_sequence(axis: Axes, result: xr.Dataset) -> None:
     """Nodes are tokens, one row a layer; a line's width is the attention paid."""
     colours = [style.ROLES[role] for role in result.role.values]
@@ -128,7 +150,7 @@ def _draw_sequence(axis: Axes, result: xr.Dataset) -> None:
     write = partial(axis.text, fontweight='bold')
     for t, token in enumerate(result.token.values):
         axis.plot([t] * len(rows), rows, 'o', ms=5, color=colours[t], zorder=2)
-        write(t, -0.2, str(token), ha='center', va='top', color=colours[t])
+        write(t, -0.2, f'{token:.0f}', ha='center', va='top', color=colours[t])
     write(length - 1, layers + 0.18, _name_answer(result), ha='right', va='bottom')
 
     axis.set_yticks(rows, ['input', *_name_layers(result)])
@@ -147,8 +169,8 @@ def _name_answer(result: xr.Dataset) -> str:
     prediction = result.prediction.item()
     for mapping, answer in result.answer.to_series().items():
         if answer == prediction:
-            return f'{prediction} ({mapping})'
-    return str(prediction)
+            return f'{prediction:.0f} ({mapping})'
+    return f'{prediction:.0f}'
 
 
 def _draw_flows(axis: Axes, result: xr.Dataset) -> None:

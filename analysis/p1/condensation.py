@@ -14,6 +14,8 @@ from typing import Annotated
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.image import AxesImage
 
 from analysis.drawing import style
@@ -26,6 +28,12 @@ from anchorjax.network import Network
 TITLE = 'Condensation'
 PAPER = 'P1 Fig 5 (a, b)'
 CAPTION = 'Do the neurons of the first query matrix share their direction?'
+GRID_PAPER = 'P1 Fig 10'
+GRID_CAPTION = (
+    'Do neurons come to share a direction? In the cosines between the input weights '
+    'of the neurons of the first query matrix, W_Q, red blocks (near 1) mean yes; '
+    'blue is −1. Above each: how many groups there are, and how many directions count.'
+)
 MATRIX = 'block_0/W_Q'
 THRESHOLD = 0.7
 BINS = np.linspace(-1, 1, 41)
@@ -47,7 +55,7 @@ def compute(
     """Groups of neurons of one matrix, beside those of `draws` Gaussian matrices.
 
     Returns:
-      neuron        its column of the matrix, sorted by group, the largest group first
+      place         [neuron] its column of the matrix; by group, the largest group first
       cosine        [neuron, other]
       size          [group]
       value         [number] of `groups.measure_condensation`; null [draw, number]
@@ -70,6 +78,7 @@ def compute(
         densities.append(groups.bin_cosines(gaussian, BINS))
     return xr.Dataset(
         {
+            'place': ('neuron', neurons.order),
             'cosine': (('neuron', 'other'), neurons.cosine),
             'size': ('group', neurons.sizes),
             'value': ('number', list(numbers.values())),
@@ -77,7 +86,7 @@ def compute(
             'density': ('bin', groups.bin_cosines(W, BINS)),
             'null_density': ('bin', np.mean(densities, axis=0)),
         },
-        {'neuron': neurons.order, 'number': list(numbers)},
+        {'number': list(numbers)},
         {'matrix': matrix, 'threshold': threshold},
     )
 
@@ -101,6 +110,23 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
 def draw_cosines(axis: Axes, cosine: np.ndarray) -> AxesImage:
     """Draws a cosine matrix, from blue at -1 to red at 1."""
     return axis.imshow(cosine, cmap=COLOURS, vmin=-1, vmax=1, interpolation='nearest')
+
+
+def draw_cell(axis: Axes, result: xr.Dataset) -> None:
+    """Draws the cosine matrix of one network among others."""
+    draw_cosines(axis, result.cosine.values)
+    number = result.value.to_series()
+    noun = 'group' if number['groups'] == 1 else 'groups'
+    words = f'{number["groups"]:.0f} {noun},\n{number["directions"]:.1f} directions'
+    axis.set_title(words, fontsize=6, pad=2)
+
+
+def draw_key(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Draws the colours of cosines, and names the matrix."""
+    figure = axes[0, 0].figure
+    figure.suptitle(name_matrix(result.matrix))
+    key = ScalarMappable(Normalize(-1, 1), COLOURS)
+    figure.colorbar(key, label='cosine of two neurons', ax=axes[:, -1], **style.KEY)
 
 
 def _draw_densities(axis: Axes, result: xr.Dataset) -> None:

@@ -18,9 +18,12 @@ import matplotlib
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.lines import Line2D
 
 from analysis.drawing import style
+from analysis.names import name_matrix
 from analysis.spectra import single_thread
 from analysis.vectors import order
 from anchorjax.errors import UserError, require
@@ -36,6 +39,14 @@ CAPTION = (
     'plane in which they differ most (PCA), and a map of neighbours (t-SNE); arrows '
     'are steps of 3 (red) and of 4 (blue). Below: periods of the embedding along x, '
     'and the mean cosine of two numbers by their distance. Grey: random orders.'
+)
+GRID_PAPER = 'P1 Fig 11'
+GRID_CAPTION = (
+    'Do networks place the numbers x in their order? The embeddings of the numbers '
+    'are drawn in the plane in which they differ most (first two principal '
+    'components; P1 draws t-SNE). Colour: the value of x. Lines: steps of 3 (red) and '
+    'of 4 (blue). Above each: the largest rank correlation of a component with x, and '
+    'R² of x regressed on both.'
 )
 MATRIX = 'W_embed'
 NO_ORDER = 'all rows are equal'
@@ -107,7 +118,10 @@ def compute(
             'step': np.arange(1, len(similarity) + 1),
             'number': list(numbers),
         },
-        {'differences': differences[1:]},  # above 0: at which items share an answer
+        {
+            'matrix': matrix,
+            'differences': differences[1:],  # above 0: at which items share an answer
+        },
     )
 
 
@@ -183,6 +197,27 @@ def draw_items(
         for item, point, colour in zip(items, points, colours, strict=True):
             axis.annotate(str(item), point, color=colour, **beside)
     axis.set(xticks=[], yticks=[])
+
+
+def draw_cell(axis: Axes, result: xr.Dataset) -> None:
+    """Draws the plane of one network among others."""
+    draw_items(axis, result['item'].values, result.scores.values, labelled=False)
+    number = result.value.to_series()
+    words = f'|ρ| {number["rho"]:.2f}, R² {number["line"]:.2f}'
+    axis.set_title(words, fontsize=6, pad=2)
+
+
+def draw_key(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Draws the colours of items and of the chains, and names the matrix."""
+    figure = axes[0, 0].figure
+    figure.suptitle(name_matrix(result.matrix))
+    items = result['item'].values
+    key = ScalarMappable(Normalize(items[0], items[-1]), COLOURS)
+    figure.colorbar(key, label='number x', ax=axes[:, -1], **style.KEY)
+    handles = []
+    for step, colour in STEP_COLOURS.items():
+        handles.append(Line2D([], [], color=colour, label=f'from x to x + {step}'))
+    figure.legend(handles=handles, loc='outside lower center', ncols=2)
 
 
 def _draw_pca(axis: Axes, result: xr.Dataset) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.p1 import condensation, condensation_grid
+from analysis.drawing import grids
+from analysis.p1 import condensation
 from analysis.vectors.groups import find_groups
 from anchorjax.network import Network
 from tests.support.drawing import draw_pixels
@@ -36,7 +37,7 @@ def number(result: xr.Dataset, name: str) -> float:
 def test_two_clusters_are_two_groups_in_any_order(order):
     result = condensation.compute(make_member(make_two_clusters(order)), draws=2)
     assert result['size'].values.tolist() == [12, 8]
-    assert set(np.asarray(order)[result.neuron.values[:12]]) == set(range(12))
+    assert set(np.asarray(order)[result.place.values[:12]]) == set(range(12))
     pairs = 12 * 11 + 8 * 7  # of 20 * 19 ordered ones
     assert number(result, 'pairs parallel') == pytest.approx(pairs / 380)
     assert number(result, 'pairs opposite') == 0
@@ -92,8 +93,10 @@ def test_a_cell_says_why_it_is_blank(finished):
     """Depth 1 has no layer 2."""
     broken = dataclasses.replace(finished)  # the same run, read again
     broken.results.diverged.loc[{'depth': 1, 'gamma': 0.3, 'seed': 0}] = 7
-    result = condensation_grid.compute(broken, matrix='block_1/W_in')
-    assert result.note.values.tolist() == [['diverged', 'no block_1/W_in'], ['', '']]
-    groups = result.groups.values
+    grid = grids.repeat(condensation)
+    result = grid.compute(broken, matrix='block_1/W_in', draws=1)
+    no_matrix = "no matrix 'block_1/W_in'"
+    assert result.note.values.tolist() == [['diverged', no_matrix], ['', '']]
+    groups = result.value.sel(number='groups').values
     assert np.isnan(groups[0]).all() and groups[1, 0] >= 1
-    draw_pixels(result, condensation_grid)
+    draw_pixels(result, grid)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.p1 import embedding, embedding_grid
+from analysis.drawing import grids
+from analysis.p1 import embedding
 from analysis.vectors.order import measure_order, power_spectrum
 from anchorjax.errors import UserError
 from anchorjax.network import Network
@@ -117,10 +118,12 @@ def test_the_order_does_not_depend_on_scale_offset_or_basis():
 
 
 def test_the_grid_has_the_numbers_of_every_member(finished):
-    result = embedding_grid.compute(finished, seed=1, step=15, permutations=5)
+    options = {'perplexity': 3, 'permutations': 5}
+    grid = grids.repeat(embedding)
+    result = grid.compute(finished, seed=1, step=15, **options)
     first, end = finished.experiment.task.keys
     W = finished.params(15, depth=2, gamma=0.3, seed=1)['W_embed']
     for name, value in measure_order(W[first:end]).items():
-        assert result[name].values[1, 0] == pytest.approx(value)
-    assert result.scores.shape == (2, 2, end - first, 2)
-    assert result['chance rho'].shape == (2, 2)
+        assert result.value.sel(number=name)[1, 0].item() == pytest.approx(value)
+    assert result.scores.shape[:3] == (2, 2, end - first)
+    assert result.chance.sel(number='rho').shape == (2, 2)
