@@ -159,8 +159,8 @@ def list_answers(
     source: str,
     words: str,
     runs: tuple[str, ...],
-    groups: tuple[Group, Group],
-    rules: tuple[Rule, Rule] = (MORE, LESS),
+    groups: tuple[Group, Group] | tuple[Group],
+    rules: tuple[Rule | None, Rule | None] = (MORE, LESS),
     withdrawn: str = '',
     statistic: str = 'mean',
     where: Levels = MappingProxyType({}),
@@ -169,23 +169,27 @@ def list_answers(
 
     Args:
       prefix: of both addresses.
-      groups: the smaller start and the larger one.
+      groups: the smaller start and the larger one; of one alone, its shares.
       statistic: over the learning rates of a seed: 'max' in P1 Sec 4.
     """
+    compares = len(groups) == 2
     endings = {
-        'composed': 'more answers are composed.',
-        'symmetric': 'fewer answers are symmetric.',
+        'composed': 'more answers are composed.' if compares else 'composed answers.',
+        'symmetric': 'fewer answers are symmetric.'
+        if compares
+        else 'symmetric answers.',
     }
     claims = []
     for (name, ending), rule in zip(endings.items(), rules, strict=True):
-        estimate = difference(f'unseen_{name}', *groups, statistic=statistic)
-        sentence = f'{words} {ending}'
-        address = f'{prefix}{name}'
+        column = f'unseen_{name}'
+        estimate = (difference if compares else level)(
+            column, *groups, statistic=statistic
+        )
         claims.append(
             Claim(
-                address,
+                f'{prefix}{name}',
                 source,
-                sentence,
+                f'{words} {ending}',
                 runs,
                 estimate,
                 rule,
@@ -219,70 +223,63 @@ def list_diagram_claims() -> list[Claim]:
     return [*claims[0::2], *claims[1::2]]  # composed answers first
 
 
-def list_in_float32() -> list[Claim]:
-    """The large initialization at depth 3 once more, on a CPU, ten epochs."""
-    claims = []
-    for name in ('composed', 'symmetric'):
-        claims.append(
-            Claim(
-                f'p1.fig02.w64_d3.float32_{name}',
-                'P1 Fig 2, width 64, depth 3',
-                f'Three blocks, γ 0.72 alone, float32, 10 epochs: {name} answers.',
-                ('w64_d3_large',),
-                level(f'unseen_{name}', LARGE),
-            )
-        )
-    return claims
-
-
 def list_depths() -> list[Claim]:
-    """Whether the symmetric answers of P1's large initialization need few blocks."""
+    """Whether the symmetric answers of P1's large initialization need few blocks.
+
+    And whether they return where the third block does not attend: a key-first route
+    needs two layers in an order, of which there is one in two layers, three in three.
+    """
     two, three, four = (Group(f'{n} blocks', {'depth': n}) for n in (2, 3, 4))
+    cut = Group('third block without attention', {'run': 'w64_d3_one_pair'})
+    whole = Group('with it', {'run': 'w64_d3_large'})
     source = 'ours, on P1 Fig 2, width 64'
-    words = 'fewer blocks answer more symmetrically'
+    start = 'γ 0.72 (0.50 at width 400), 10 epochs, float32'
+    depths = ('w64_d2_large', 'w64_d3_large')
+    cuts = ('w64_d3_one_pair', 'w64_d3_large')
+    symmetric = partial(difference, 'unseen_symmetric')
+    composed = partial(difference, 'unseen_composed')
     return [
         Claim(
             'p1.depth.w64_large.symmetric',
             source,
-            f'γ 0.72 (0.50 at width 400), 10 epochs, float32: {words}.',
-            ('w64_d2_large', 'w64_d3_large'),
-            difference('unseen_symmetric', two, three),
+            f'{start}: fewer blocks answer more symmetrically.',
+            depths,
+            symmetric(two, three),
             above(0),
         ),
         Claim(
             'p1.depth.w64_large.symmetric_deeper',
             source,
-            f'γ 0.72 (0.50 at width 400), 24 epochs, an H100: {words}.',
+            'γ 0.72 (0.50 at width 400), 24 epochs, an H100: fewer blocks answer more '
+            'symmetrically.',
             DEEPER,
-            difference('unseen_symmetric', three, four),
+            symmetric(three, four),
             where={'gamma': 0.72},
         ),
         Claim(
             'p1.depth.w64_large.composed',
             source,
-            'γ 0.72 (0.50 at width 400), 10 epochs, float32: fewer blocks compose '
-            'less.',
-            ('w64_d2_large', 'w64_d3_large'),
-            difference('unseen_composed', two, three),
+            f'{start}: fewer blocks compose less.',
+            depths,
+            composed(two, three),
+        ),
+        Claim(
+            'p1.depth.w64_d3_cut.symmetric',
+            source,
+            f'{start}: three blocks of which the third does not attend answer more '
+            'symmetrically.',
+            cuts,
+            symmetric(cut, whole),
+            above(0),
+        ),
+        Claim(
+            'p1.depth.w64_d3_cut.composed',
+            source,
+            f'{start}: and compose less.',
+            cuts,
+            composed(cut, whole),
         ),
     ]
-
-
-def list_best() -> list[Claim]:
-    """P1's statistic at P1's own size, as far as it was trained: of either mapping."""
-    claims = []
-    for name in ('composed', 'symmetric'):
-        claims.append(
-            Claim(
-                f'p1.fig02.w400_d2.best_{name}',
-                "P1 Fig 2, P1's width",
-                f'Best of seven of nine rates, at γ 0.8 alone: {name} answers.',
-                ('paper_size_rates', *PAPER_SIZE),
-                level(f'unseen_{name}', PAPER_SMALL, statistic='max'),
-                where={'seed': (301, 302, 303)},
-            )
-        )
-    return claims
 
 
 CLAIMS = (
@@ -294,7 +291,16 @@ CLAIMS = (
         (PAPER_SMALL, PAPER_LARGE),
         rules=(above(0, EARLIER), below(0, EARLIER)),
     ),
-    *list_best(),
+    *list_answers(
+        'p1.fig02.w400_d2.best_',
+        "P1 Fig 2, P1's width",
+        'Best of seven of nine rates, at γ 0.8 alone:',
+        ('paper_size_rates', *PAPER_SIZE),
+        (PAPER_SMALL,),
+        rules=(None, None),
+        statistic='max',
+        where={'seed': (301, 302, 303)},
+    ),
     *list_answers(
         'p1.fig02.w64_d2.',
         'P1 Fig 2, width 64',
@@ -321,7 +327,14 @@ CLAIMS = (
         rules=(above(0), below(0)),
         where={'depth': 3},
     ),
-    *list_in_float32(),
+    *list_answers(
+        'p1.fig02.w64_d3.float32_',
+        'P1 Fig 2, width 64, depth 3',
+        'Three blocks, γ 0.72 alone, float32, 10 epochs:',
+        ('w64_d3_large',),
+        (LARGE,),
+        rules=(None, None),
+    ),
     *list_depths(),
     *list_answers(
         'p1.fig02.w64_d4.',
