@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from analysis import claim_words, claims, papers
 from analysis.drawing import style
 from analysis.figure import compute, name_module
-from analysis.frame import find_usable
+from analysis.frame import find_usable, name_agreements
 from analysis.p1 import answers, phase
 from anchorjax.errors import UserError, describe_failure
 from anchorjax.storage.reader import Run
@@ -33,8 +33,9 @@ def show_run(
     for line in describe_claims(run, overrides):
         print(line)
     paths = save_figures(run, folder)
-    for path in paths:
-        print(path)
+    pictures = [str(path) for path in paths if path.suffix == '.png']
+    if pictures:
+        print(f'drawn, each beside its numbers: {", ".join(pictures)}')
     print(f'all figures in a page: python launch/report.py --run {run.folder.workdir}')
     return paths
 
@@ -43,7 +44,7 @@ def summarize_members(run: Run) -> str:
     """The table of trained members: point, loss, agreements, converged, solution."""
     table = run.members
     names = {'train_loss': 'loss', 'train_perplexity': 'perplexity'}
-    names |= _name_agreements(run) | {'converged': 'converged', 'solution': 'solution'}
+    names |= name_agreements(run) | {'converged': 'converged', 'solution': 'solution'}
     axes = [axis for axis, values in run.experiment.axes.items() if len(values) > 1]
     shown = [column for column in names if column in table]
     trained = table[table.trained]
@@ -61,17 +62,6 @@ def summarize_members(run: Run) -> str:
             '(column diverged of members.csv: the step)'
         )
     return text
-
-
-def _name_agreements(run: Run) -> dict[str, str]:
-    """{column of the table of members: heading} of the agreements to print."""
-    task = run.experiment.task.make()
-    if task.headings:
-        return dict(task.headings)
-    names = {}
-    for eval_set in task.eval_set_names:
-        names[f'{eval_set}_{task.trained_mapping}'] = eval_set
-    return names
 
 
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -104,7 +94,9 @@ def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
-    """A line for every claim about a run of this name that it has networks for.
+    """A text for every claim about a run of this name that it has networks for.
+
+    Where some of them have a rule that judges, the others are for the report alone.
 
     Args:
       overrides: values of fields that the command line set. A claim knows a run by
@@ -121,7 +113,9 @@ def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
         except UserError as error:  # of another task than theirs, say: it is trained
             lines.append(f'no claims: {error}')
             continue
-        lines += claim_words.list_lines(table)
+        known = table[table.n > 0]
+        judged = known[known.rule != '']
+        lines += claim_words.list_lines(judged if len(judged) else known)
     others = [f'{path}={text}' for path, text in overrides.items() if path != SEEDS]
     if lines and others:
         named = f'claims about runs named {claims.name_run(run)}'

@@ -38,6 +38,15 @@ def read_members(run: Run) -> pd.DataFrame:
     return members
 
 
+def name_agreements(run: Run) -> dict[str, str]:
+    """{column of the members: heading} of the shares of answers to show."""
+    task = run.experiment.task.make()
+    if task.headings:
+        return dict(task.headings)
+    assigned = task.trained_mapping
+    return {f'{eval_set}_{assigned}': eval_set for eval_set in task.eval_set_names}
+
+
 def find_usable(members: pd.DataFrame) -> pd.DataFrame:
     """The members that are trained and did not diverge."""
     return members[members.trained & (members.diverged < 0)]

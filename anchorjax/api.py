@@ -12,11 +12,13 @@ In a multiprocessing Pool use spawn: what reads a network cannot run in a fork.
 import contextlib
 import dataclasses
 import pathlib
+import time
+from collections.abc import Callable
 
 import jax
 from jax.sharding import Mesh
 
-from anchorjax.errors import brief
+from anchorjax.errors import CliError, brief
 from anchorjax.experiment import Experiment
 from anchorjax.storage.manifest import compare_programs, describe_changed_code
 from anchorjax.storage.reader import Run, open_run
@@ -34,6 +36,7 @@ from anchorjax.training.devices import make_mesh, use_every_core
 from anchorjax.training.programs import digest_programs
 
 open = open_run
+_BETWEEN_PICTURES = 30.0  # seconds
 
 
 def train(
@@ -109,10 +112,15 @@ def train_prepared(
     report: Report | None = None,
     warn: Warn = print,
     draw: Draw | None = None,
+    draw_cohort: Draw | None = None,
     allow_environment_change: bool = False,
     device_bytes: float | None = None,
 ) -> Run:
-    """`train` of a sweep of which `prepare` has told the plan."""
+    """`train` of a sweep of which `prepare` has told the plan.
+
+    Args:
+      draw_cohort: as `draw`, whenever a cohort is trained and another one follows.
+    """
     begun = sweep.folder
     if begun is not None and sweep.is_finished:
         _warn_of_code(begun, warn)
@@ -141,6 +149,7 @@ def train_prepared(
                 should_stop=lambda: stopped() or bool(should_stop and should_stop()),
                 report=report_to_both,
                 warn=warn,
+                after_cohort=_publish_seldom(folder, draw_cohort, warn),
                 allow_environment_change=allow_environment_change,
             )
         except Preempted:
@@ -150,6 +159,25 @@ def train_prepared(
             raise KeyboardInterrupt('everything is saved; the same call resumes')
     hosts.run_on_first(lambda: publish(folder, draw))
     return Run(folder)
+
+
+def _publish_seldom(
+    folder: SweepFolder, draw: Draw | None, warn: Warn
+) -> Callable[[], None] | None:
+    """What is called between cohorts, which may train in a second."""
+    last = time.monotonic()
+
+    def publish_if_due() -> None:
+        nonlocal last
+        (is_due,) = hosts.broadcast([time.monotonic() - last > _BETWEEN_PICTURES])
+        if is_due:
+            try:
+                hosts.run_on_first(lambda: publish(folder, draw))
+            except CliError as e:  # training goes on
+                warn(str(e))
+            last = time.monotonic()
+
+    return publish_if_due if draw else None
 
 
 def _use_all_devices(experiment: Experiment, warn: Warn) -> Mesh:

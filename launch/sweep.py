@@ -1,15 +1,16 @@
 """Trains a sweep: python launch/sweep.py --config configs/phase.py[:preset]
 
-Prints the plan, the progress, the table of members, and the paths of the figures. The
-same command again resumes, or says that all is done. Exit codes: 1 failed for a reason
-that may pass (a full disk, other hosts that do not answer), 2 bad input, or a figure
-that cannot be drawn, 75 stopped by Ctrl-C, SIGHUP, SIGTERM or SIGUSR2 with everything
-saved (run it again). Output that cannot be written stops nothing.
+Prints the plan, the progress, the table of members, what the claims say of them, and
+where the figures are, which fill while it trains. The same command again resumes, or
+says that all is done. Exit codes: 1 failed for a reason that may pass (a full disk,
+other hosts that do not answer), 2 bad input, or a figure that cannot be drawn, 75
+stopped by Ctrl-C, SIGHUP, SIGTERM or SIGUSR2 with everything saved (run it again).
+Output that cannot be written stops nothing.
 """
 
 import pathlib
 
-from analysis.first_look import show_run
+from analysis.first_look import save_figures, show_run
 from anchorjax import api, cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -56,6 +57,7 @@ def command() -> None:
             report=bar.update,
             warn=bar.warn,
             draw=draw,
+            draw_cohort=save_figures,
             allow_environment_change=flags.allow_numerics_change,
             device_bytes=flags.device_memory,
         )

@@ -10,7 +10,7 @@ import pathlib
 import re
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -241,8 +241,8 @@ def _find_difference(
 ) -> tuple[str, Any, Any] | None:
     """Where two environments first differ: machine and versions, code, programs.
 
-    Each of these may be why the next ones differ. See `_first_difference`; a field of
-    the code is 'code.anchorjax/grid.py'.
+    Each of these may be why the next ones differ. See `_compare`; a field of the
+    code is 'code.anchorjax/grid.py'.
     """
     known = dataclasses.asdict(theirs) if theirs else {}
     own = dataclasses.asdict(ours)
@@ -250,7 +250,7 @@ def _find_difference(
     for group in ('code', 'programs'):
         last.append(({group: known.pop(group, {})}, {group: own.pop(group)}))
     for first, second in ((known, own), *last):
-        difference = _first_difference(first, second)
+        difference = next(_compare(first, second), None)
         if difference is not None:
             return difference
     return None
@@ -261,16 +261,21 @@ def _has_begun(workdir: pathlib.Path) -> bool:
     return any(workdir.glob('cohorts/*/chunk_*/environments.json'))
 
 
+def list_differences(
+    first: config.Experiment, second: config.Experiment
+) -> list[tuple[str, Any, Any]]:
+    """('optimizer.b2', 0.999, 0.9): every field that differs, and its two values."""
+    values = [_describe(experiment) for experiment in (first, second)]
+    return list(_compare(*json.loads(json.dumps(values))))
+
+
 def _require_same(
     theirs: config.Experiment, ours: config.Experiment, where: pathlib.Path
 ) -> None:
-    if theirs == ours:
+    differences = list_differences(theirs, ours)
+    if not differences:
         return
-    values = [_describe(experiment) for experiment in (theirs, ours)]
-    theirs_json, ours_json = json.loads(json.dumps(values))
-    difference = _first_difference(theirs_json, ours_json)
-    assert difference is not None  # they are not equal
-    field, theirs_value, ours_value = difference
+    field, theirs_value, ours_value = differences[0]
     differs = brief(f'{field} = {theirs_value!r}, the config has {ours_value!r}')
     raise StoreError(
         f'{where} holds a sweep with {differs}; '
@@ -294,20 +299,15 @@ def _name_sibling(where: pathlib.Path, field: str, value: Any) -> pathlib.Path:
     return where.with_name(f'{where.name}_{text[:_LONGEST_NAME]}')
 
 
-def _first_difference(
-    theirs: Any, ours: Any, path: str = ''
-) -> tuple[str, Any, Any] | None:
-    """(path of the field, its two values) where two JSON values first differ."""
+def _compare(theirs: Any, ours: Any, path: str = '') -> Iterator[tuple[str, Any, Any]]:
+    """(path of a field, its two values) wherever two JSON values differ."""
     if not (isinstance(theirs, dict) and isinstance(ours, dict)):
-        return None if theirs == ours else (path, theirs, ours)
+        if theirs != ours:
+            yield path, theirs, ours
+        return
     for key in sorted({*theirs, *ours}):
         inner = f'{path}.{key}' if path else key
-        found = _first_difference(
-            theirs.get(key, _ABSENT), ours.get(key, _ABSENT), inner
-        )
-        if found is not None:
-            return found
-    return None
+        yield from _compare(theirs.get(key, _ABSENT), ours.get(key, _ABSENT), inner)
 
 
 def _new_entry(environment: Environment) -> Entry:

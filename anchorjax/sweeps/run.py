@@ -55,6 +55,7 @@ def run_sweep(
     should_stop: ShouldStop | None = None,
     report: Report | None = None,
     warn: Warn = print,
+    after_cohort: Callable[[], None] | None = None,
     allow_environment_change: bool = False,
 ) -> Progress:
     """Trains what is not trained yet; may be interrupted anywhere and called again.
@@ -62,6 +63,7 @@ def run_sweep(
     Args:
       folder: from `create_folder`, with the environment of this process.
       chunks: indices into `folder.chunks`; by default all.
+      after_cohort: called when a cohort is trained and another one follows.
       should_stop, report, warn, allow_environment_change: as of `api.train`.
 
     Raises:
@@ -76,7 +78,9 @@ def run_sweep(
     if not allow_environment_change:
         _require_same_environment(folder, waiting)
     progress = count_progress(folder.experiment, work, waiting)
-    for chunk in waiting:
+    for chunk, last in zip(waiting, [None, *waiting], strict=False):
+        if after_cohort and last and last.cohort.name != chunk.cohort.name:
+            after_cohort()
         if should_stop is not None and any(hosts.gather(should_stop())):
             raise Preempted
         train_chunk(folder, chunk, mesh, progress, should_stop, report, warn)

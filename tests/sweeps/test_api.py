@@ -16,8 +16,10 @@ from anchorjax import api, config
 from anchorjax.errors import ConfigError, StoreError, UserError
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.jobs import read_jobs
+from anchorjax.sweeps.prepare import prepare
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.shards import Shard
+from anchorjax.training.devices import make_mesh
 from tests.support import tiny
 from tests.support.faults import ONE
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
@@ -63,6 +65,27 @@ def test_the_folder_of_another_experiment_is_refused_and_kept(two_lanes):
     with pytest.raises(StoreError, match=line):
         api.train(changed, workdir)
     assert tree_hash(workdir) == before
+
+
+def test_a_cohort_is_drawn_when_it_is_trained_and_a_bad_picture_stops_nothing(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(api, '_BETWEEN_PICTURES', 0.0)
+    seen: list[list[bool]] = []
+    lines: list[str] = []
+
+    def draw(run: Run, figures: pathlib.Path) -> None:
+        assert figures == tmp_path / 'run' / 'figures'
+        seen.append(run.members.trained.tolist())
+        raise UserError('no picture')
+
+    two = experiment(**ONE, static_axes=(('model.depth', (1, 2)),))
+    sweep = prepare(two, tmp_path / 'run')
+    run = api.train_prepared(
+        sweep, mesh=make_mesh(1), draw_cohort=draw, warn=lines.append
+    )
+    assert seen == [[True, False]] and lines == ['no picture']
+    assert run.members.trained.all()
 
 
 def test_a_config_that_is_not_resolved_is_refused(tmp_path):
