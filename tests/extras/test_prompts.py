@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.papers import GALLERY
 from anchorjax.errors import ConfigError
 from anchorjax.extras.prompts import draw_prompts, parse_reply, read_replies
 from anchorjax.tasks.anchors import AnchorsConfig
@@ -131,9 +132,7 @@ def test_what_may_pass_is_asked_again_and_a_refusal_is_one_line(
         assert done.errors.splitlines()[-1].startswith('error: http://127.0.0.1')
 
 
-def test_replies_are_scored_beside_chance_and_networks(
-    say, prompts, finished, tmp_path
-):
+def test_replies_are_scored_beside_chance(say, prompts, tmp_path):
     for name in ('composed', 'symmetric', 'key', 'wrong', 'prose'):
         rows = []
         for prompt in prompts:
@@ -141,7 +140,7 @@ def test_replies_are_scored_beside_chance_and_networks(
             reply = str((prompt.answers | known)[name])
             rows.append(json.dumps(prompt._asdict() | {'reply': reply}))
         (tmp_path / f'{name}.jsonl').write_text('\n'.join(rows) + '\n')
-    done = say('score', '--out', tmp_path, '--run', finished.folder.workdir)
+    done = say('score', '--out', tmp_path)
     assert done.code == 0, done.errors
     shares = pd.read_csv(tmp_path / 'shares.csv', index_col=[0, 1, 2])
     own = shares.xs('replies', level='of').xs('unseen', level='eval_set')
@@ -155,10 +154,31 @@ def test_replies_are_scored_beside_chance_and_networks(
     same = sum(keys.count(key) - 1 for key in keys) / (len(keys) * (len(keys) - 1))
     chance = shares.loc['key', 'chance', 'unseen']
     assert chance.copies == pytest.approx(same, abs=1e-4)
-    converged = finished.members[finished.members.converged]
-    for gamma, group in converged.groupby('gamma'):
-        ours = shares.loc[f'γ {gamma:g}', f'{len(group)} networks', 'unseen']
-        assert ours.composed == pytest.approx(group.unseen_composed.mean(), abs=1e-4)
+
+
+@pytest.mark.parametrize('name', ['smollm2_trained', 'smollm2_unseen'])
+def test_the_committed_replies_are_scored_again_by_other_code(name):
+    """They have two forms, 'The last value is 95.' and a triple, which is no number."""
+    folder = GALLERY / 'p1' / 'replies'
+    table = pd.read_csv(folder / 'shares.csv', index_col=['model', 'of', 'eval_set'])
+    shares = table.loc[name, 'replies']
+    rows = pd.read_json(folder / f'{name}.jsonl', lines=True)
+    said = rows.reply.str.extract(r'^The last value is (\d+)\.?$')[0].astype(float)
+    rows['unparsable'] = said.isna()
+    is_triple = rows.reply.str.fullmatch(r'\(\d+, \d+, \d+\)')
+    assert (is_triple == rows.unparsable).all()
+    first, second, x = rows.asked.str[0], rows.asked.str[1], rows.asked.str[2]
+    shifts = pd.DataFrame(map(TABLE.get, zip(first, second, strict=True)))
+    for column, mapping in enumerate(('composed', 'symmetric', 'assigned')):
+        rows[mapping] = said == x + shifts[column]
+    rows['copies'] = said == x
+    names = ['composed', 'symmetric', 'assigned', 'copies']
+    rows['neither'] = said.notna() & ~rows[names].any(axis=1)
+    groups = rows.groupby('eval_set')
+    own = groups[[*names, 'neither', 'unparsable']].mean().assign(number=groups.size())
+    pd.testing.assert_frame_equal(
+        own.loc[shares.index], shares, check_dtype=False, atol=1e-4
+    )
 
 
 class Tokens(dict):
