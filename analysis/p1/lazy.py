@@ -30,7 +30,7 @@ from anchorjax.storage.reader import Run
 from anchorjax.tasks.solution import NOT_CONVERGED, SOLUTIONS, name_ends
 
 TITLE = 'Distance from the initialization'
-PAPER = 'ours'
+PAPER = 'P1 Sec 5'
 CAPTION = (
     'The panels show how far training moves a network from its start: its weights, '
     'which neurons are active, and its tangent kernel (how a step on one example '
@@ -131,7 +131,7 @@ def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
     )
     if null['mean'].notna().any():
         label = 'two untrained networks'
-        first.plot(null.index, null['mean'], 'k--', lw=0.8, label=label)
+        first.plot(null.index, null['mean'], 'k--', marker='_', lw=0.8, label=label)
     _draw_legend(first, members)
 
 

@@ -102,21 +102,23 @@ def compute(run: Run) -> pd.DataFrame:
 def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [gamma, settings + 1 with several sizes]: over training, over sizes.
 
-    A line is the mean of the seeds, its band goes from the lowest to the highest.
+    A single setting has a panel for each way in which its networks end. A line is the
+    mean of the seeds, its band goes from the lowest to the highest.
     """
-    settings = answers.setting.unique().tolist()
+    answers = answers.assign(column=_name_columns(answers))
+    columns = answers.column.unique().tolist()
     at_end = answers[answers.step == answers.step.max()]
     gammas = sorted(answers.gamma.unique())
     for row, gamma in zip(axes, gammas, strict=True):
         of_gamma = answers[answers.gamma == gamma]
         name = name_gamma(gamma, *answers.width.unique())
-        for setting, here in of_gamma.groupby('setting'):
-            axis = row[settings.index(setting)]
+        for column, here in of_gamma.groupby('column'):
+            axis = row[columns.index(column)]
             _draw_lines(axis, here, 'step')
             loss = here.train_loss[here.step == here.step.max()].mean()
-            lines = filter(
-                None, (name, name_setting(str(setting)), f'train loss {loss:.2g}')
-            )
+            is_one = answers.setting.nunique() == 1
+            count = f'{here.seed.nunique()} ' if is_one else ''
+            lines = filter(None, (name, f'{count}{column}', f'train loss {loss:.2g}'))
             axis.set_title('\n'.join(lines), fontsize=6)
             axis.set_xlabel('step')
         if _has_sizes(answers):
@@ -124,14 +126,28 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
             row[-1].set_title(f'{name}, at the end', fontsize=6)
             row[-1].set(xscale='log', xlabel='training examples')
         row[0].set_ylabel('share of the answers')
-    lines, names = axes[0, 0].get_legend_handles_labels()
-    axes[0, 0].figure.legend(lines, names, loc='outside lower center', ncols=2)
+    for axis in axes.flat:  # no network of this gamma ends so
+        axis.set_visible(bool(axis.lines))
+    first = next(axis for axis in axes.flat if axis.lines)
+    lines, names = first.get_legend_handles_labels()
+    first.figure.legend(lines, names, loc='outside lower center', ncols=2)
 
 
 def layout(answers: pd.DataFrame) -> style.Layout:
     rows = answers.gamma.nunique()
-    columns = answers.setting.nunique() + _has_sizes(answers)
+    columns = _name_columns(answers).nunique() + _has_sizes(answers)
     return style.Layout(rows, columns, 0.6 + 1.9 * columns, 0.9 + 1.7 * rows)
+
+
+def _name_columns(answers: pd.DataFrame) -> pd.Series:
+    """What is apart in a row: settings, or of a single one how a network ends."""
+    if answers.setting.nunique() > 1:
+        return answers.setting.map(name_setting)
+    at_end = answers[answers.step == answers.step.max()].set_index(['gamma', 'seed'])
+    is_most = [at_end.unseen_as_composed > 0.5, at_end.unseen_as_reverse > 0.5]
+    words = np.select(is_most, ['mostly composed', 'mostly symmetric'], 'neither')
+    ends = pd.Series(words, at_end.index, name='end')
+    return answers.join(ends, on=['gamma', 'seed']).end
 
 
 def _has_sizes(answers: pd.DataFrame) -> bool:

