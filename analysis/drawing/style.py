@@ -50,11 +50,17 @@ _RC = {
     'figure.dpi': 150,
     'savefig.dpi': 200,
     'pdf.fonttype': 42,
+    'svg.hashsalt': 'anchorjax',
     'axes.spines.top': False,
     'axes.spines.right': False,
     'hatch.linewidth': 0.6,
 }
-_NO_TIME_STAMP = {'png': {'Software': None}, 'pdf': {'CreationDate': None}}
+_NO_TIME_STAMP = {
+    'png': {'Software': None},
+    'pdf': {'CreationDate': None},
+    'svg': {'Date': None},
+}
+_IN_CELL = 'in a cell'  # of a number, whose black or white goes with its cell's colour
 _LETTERS_PER_INCH = 15  # of a title
 _PALETTE = 256  # colours of a PNG: a third of the bytes, and the eye sees no less
 
@@ -166,7 +172,8 @@ def write_figure(
     (`figure.compute`) is an attribute of a .nc, and a column of a .csv.
 
     Args:
-      kinds: of picture. A PDF takes longer than a PNG: it embeds its fonts.
+      kinds: of picture. A PDF takes longer than a PNG: it embeds its fonts. In an SVG
+        '#000000' is ink and '#ffffff' is paper, which a dark page may exchange.
     """
     if isinstance(result, pd.DataFrame):
         numbers = path.with_name(f'{path.name}.csv')
@@ -191,12 +198,20 @@ def write_pictures(
     paths = []
     with draw_figure(result, draw, layout) as figure:
         for kind in kinds:
+            if kind == 'svg':
+                _mark_numbers(figure)
             target = path.with_name(f'{path.name}.{kind}')
             metadata = _NO_TIME_STAMP[kind]
             save = partial(figure.savefig, metadata=metadata, bbox_inches='tight')
             files.write_atomic(target, _with_palette(save) if kind == 'png' else save)
             paths.append(target)
     return paths
+
+
+def _mark_numbers(figure: Figure) -> None:
+    """Makes the numbers in cells no ink and no paper, but what looks the same."""
+    for number in figure.findobj(lambda artist: artist.get_gid() == _IN_CELL):
+        number.set(color={'black': '#010101', 'white': '#fefefe'}[number.get_color()])
 
 
 def _with_palette(save: Callable) -> Callable[[pathlib.Path], None]:
@@ -238,7 +253,8 @@ def draw_heatmap(
         if not np.isnan(value):
             text = format(value, number)
             colour = 'white' if is_dark[y, x] else 'black'
-        axis.text(x, y, text, ha='center', va='center', color=colour, fontsize=size)
+        look = {'color': colour, 'fontsize': size, 'gid': _IN_CELL}
+        axis.text(x, y, text, ha='center', va='center', **look)
     axis.set_xticks(range(len(table.columns)), map(_name_tick, table.columns))
     axis.set_yticks(range(len(table)), map(_name_tick, table.index))
 

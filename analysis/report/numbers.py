@@ -34,17 +34,22 @@ def shorten(values: Any, digits: int = 17) -> Any:
 
 
 def format_numbers(result: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
-    """The arrays of a figure, under the names that they have in its file.
+    """The numbers of a figure, as in its file: a table, or one array after another.
 
     Returns:
-      `text`, a line for each row of the last axis of an array, cells between tabs; and
-      `left_out`, the arrays that are too large for a page: 'vectors (4,096 × 64)'.
+      `text`, a line for each row, whose cells have tabs between and are padded to the
+      width of their column; and `left_out`, what is too large for a page:
+      'vectors (4,096 × 64)'.
     """
+    if isinstance(result, pd.DataFrame):
+        if len(result) > MOST_NUMBERS:
+            return {'text': '', 'left_out': [f'all of {len(result):,} rows']}
+        text = _align([list(result), *result.to_numpy().tolist()])
+        return {'text': text, 'left_out': []}
     shown = []
     left_out = []
-    columns = result.variables if isinstance(result, xr.Dataset) else result
-    for name, column in columns.items():
-        name, array = str(name), np.asarray(column)
+    for name, column in result.variables.items():
+        name, array = str(name), column.values
         if not array.size:
             continue
         if array.size <= MOST_NUMBERS:
@@ -55,10 +60,8 @@ def format_numbers(result: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
     return {'text': '\n'.join(shown), 'left_out': left_out}
 
 
-def _name_rows(result: pd.DataFrame | xr.Dataset, name: str) -> list[list[str]]:
+def _name_rows(result: xr.Dataset, name: str) -> list[list[str]]:
     """The labels along each axis of an array but its last; its places without any."""
-    if not isinstance(result, xr.Dataset):
-        return []
     names = []
     for axis in result[name].dims[:-1]:
         labels = range(result.sizes[axis])
@@ -71,7 +74,7 @@ def _name_rows(result: pd.DataFrame | xr.Dataset, name: str) -> list[list[str]]:
 def format_array(
     name: str, array: np.ndarray, labels: Sequence[Sequence[str]] = ()
 ) -> str:
-    """'loss[seed 0]<tab>0.5<tab>0.25' for each row of the last axis.
+    """'loss[seed 0]<tab>0.5 <tab>0.25' for each row of the last axis.
 
     Args:
       labels: along each axis but the last; without them rows have their numbers.
@@ -79,15 +82,25 @@ def format_array(
     rows = np.atleast_1d(array)
     lines = []
     for index in np.ndindex(*rows.shape[:-1]):
-        label = name.translate(_BREAKS)
+        label = name
         if index:
             places = list(map(str, index))
             if labels:
                 pairs = zip(labels, index, strict=True)
                 places = [names[int(i)] for names, i in pairs]
-            label += f'[{", ".join(places)}]'.translate(_BREAKS)
-        cells = map(_format_value, rows[index].tolist())
-        lines.append('\t'.join([label, *cells]))
+            label += f'[{", ".join(places)}]'
+        lines.append([label, *rows[index].tolist()])
+    return _align(lines)
+
+
+def _align(rows: list[list[Any]]) -> str:
+    """The rows as text: tabs between the cells, padded to the width of a column."""
+    texts = [list(map(_format_value, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    lines = []
+    for row in texts:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append('\t'.join(cells).rstrip(' '))
     return '\n'.join(lines)
 
 

@@ -2,7 +2,7 @@
 
 import base64
 import pathlib
-import struct
+import re
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -145,15 +145,16 @@ def compute(run: Run, name: str, point: Point) -> Any:
 def draw(module: ModuleType, result: Any, path: pathlib.Path) -> dict[str, Any]:
     """Writes a figure; what the page shows of it."""
     look = module.draw, module.layout
-    paths = style.write_figure(result, *look, path, kinds=('png',))
-    png = paths[0].read_bytes()
-    width, height = struct.unpack('>II', png[16:24])  # of every PNG
+    paths = style.write_figure(result, *look, path, kinds=('svg',))
+    svg = paths[0].read_bytes()
+    (size,) = re.findall(rb'^<svg .*viewBox="0 0 (\S+) (\S+)"', svg, re.MULTILINE)
+    width, height = (round(float(points)) for points in size)
     return {
         'file': paths[-1].name,  # of its numbers
         'title': module.TITLE,
         'caption': module.CAPTION,
         'paper': module.PAPER,
-        'png_base64': base64.b64encode(png).decode(),
+        'svg_base64': base64.b64encode(svg).decode(),
         'width': width,
         'height': height,
         'numbers': format_numbers(result),

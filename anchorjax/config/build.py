@@ -147,11 +147,14 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
 
 
 def find_path(config: ml_collections.ConfigDict, field: str) -> str:
-    """'grid.gamma' of the field 'gamma'; '' if no group has it."""
+    """'grid.gamma' of the field 'gamma', 'name' of 'name'; '' if there is none."""
+    groups = {}
     for group, fields in config.items():
-        if isinstance(fields, ml_collections.ConfigDict) and field in fields:
-            return f'{group}.{field}'
-    return ''
+        if isinstance(fields, ml_collections.ConfigDict):
+            groups[group] = fields
+    if field in config and field not in groups:
+        return field
+    return next((f'{group}.{field}' for group in groups if field in groups[group]), '')
 
 
 def set_length(

@@ -19,8 +19,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from anchorjax.training import hosts
 
 MEMBERS = PartitionSpec('member')
 EVERYWHERE = PartitionSpec()
@@ -158,4 +159,4 @@ def fetch_to_host(tree: Any) -> Any:
     leaves = jax.tree.leaves(tree)
     if all(leaf.is_fully_addressable for leaf in leaves):
         return jax.tree.map(np.asarray, tree)
-    return multihost_utils.process_allgather(tree, tiled=True)
+    return hosts.fetch_everywhere(tree)

@@ -71,6 +71,7 @@ def test_sizes_cannot_follow_a_width_along_an_axis():
     [
         ('grid.gama', '0.3', "grid.gama: no such field, did you mean 'gamma'?"),
         ('grid.num_steps', '4', "grid.num_steps: no such field, did you mean 'train."),
+        ('grid.name', 'x', "grid.name: no such field, did you mean 'name'?"),
         (
             'grid.batch_size',
             '128, 256',

@@ -4,6 +4,7 @@ import ast
 import configparser
 import functools
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -128,6 +129,23 @@ def test_what_a_package_may_not_import(start, forbidden):
 def test_configs_import_the_config_package_alone():
     for path in (ROOT / 'configs').glob('*.py'):
         assert list_imports(path) == {'anchorjax.config'}, path
+
+
+# What JAX may change in any release, by the one module that is to change then.
+UNSTABLE = r'\bjax\.(?:_[a-z]\w*|core|experimental|extend|interpreters|lib)\b.*'
+WRAPPERS = {
+    'anchorjax.training.hosts': ['jax.experimental import multihost_utils'],
+    'anchorjax.sweeps.cost': ['jax.extend.core import jaxprs_in_params'],
+}
+
+
+def test_unstable_names_of_jax_have_a_wrapper_each():
+    found = {}
+    for path in SOURCES:
+        names = re.findall(UNSTABLE, path.read_text())
+        if names:
+            found[module_name(path)] = names
+    assert found == WRAPPERS
 
 
 PACKAGES = ('anchorjax', 'analysis', 'launch')

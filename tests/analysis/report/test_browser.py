@@ -34,11 +34,22 @@ def test_it_fits_and_reads_in_both_themes(name, size, open_tab, pages):
         tab.emulate_media(color_scheme=theme)
         assert tab.evaluate('document.documentElement.scrollWidth <= innerWidth')
         assert tab.evaluate(LOW_CONTRAST) == []
+        browser.wait_until(tab, f'state.theme === "{theme}"')
+        colours = tab.evaluate(COLOURS_OF_PICTURE)
+        assert ('#000000' in colours) == ('#ffffff' in colours) == (theme == 'light')
+    tab.locator('.picture').first.click()
+    box = tab.locator('#large img').bounding_box()
+    right, bottom = box['x'] + box['width'], box['y'] + box['height']
+    assert box['x'] >= 0 and right <= SIZES[size][0] and bottom <= SIZES[size][1]
+    tab.keyboard.press('Escape')
     # The check can fail.
     tab.evaluate('document.querySelector("h1").style.color = "#777"')
     assert len(tab.evaluate(LOW_CONTRAST)) == 1
 
 
+# Black and white of a figure are the page's own in the dark.
+COLOURS_OF_PICTURE = """atob(document.querySelector('.picture img').src.split(',')[1])
+  .match(/#[0-9a-f]{6}/g)"""
 # Every text against the colour behind it (WCAG AA: 4.5 to 1).
 LOW_CONTRAST = """(() => {
   const canvas = document.createElement('canvas')

@@ -18,6 +18,9 @@ function copyButton(text, content) {
   return button;
 }
 
+// The cells of a figure's numbers, without the blanks that align them.
+const cellsOf = (text) => text.replace(/ *\t */g, '\t');
+
 // Where the browser does not let a page copy, the text is shown selected.
 async function copyText(text) {
   try {

@@ -8,7 +8,20 @@ function applyTheme() {
   const other = state.theme === 'dark' ? 'Light' : 'Dark';
   $('theme').textContent = other;
   $('theme').setAttribute('aria-label', `Switch to the ${other.toLowerCase()} theme`);
+  document.querySelectorAll('.picture img').forEach(inkPicture);
   drawMap();
+}
+
+const SVG = 'data:image/svg+xml;base64,';
+const INK = '#e9e7e1', PAPER = '#1c1f23';
+
+// A figure is drawn in black on white. What has another colour keeps it on the dark page, as
+// captions name it; numbers in the cells of a map are of colours that only look black or white.
+function inkPicture(image) {
+  image.light ??= image.src;
+  const svg = () => atob(image.light.slice(SVG.length)).replaceAll('#000000', INK)
+    .replaceAll('#ffffff', PAPER).replace('<svg ', `<svg fill="${INK}" `);
+  image.src = state.theme === 'dark' ? SVG + btoa(svg()) : image.light;
 }
 
 function startTheme() {
@@ -57,7 +70,7 @@ function startCopying() {
     table.after(copyButton('Copy the table', () => toTable([...table.rows].map(rowCells))));
   }
   for (const numbers of document.querySelectorAll('.figure-numbers pre')) {
-    numbers.before(copyButton('Copy numbers', () => numbers.textContent));
+    numbers.before(copyButton('Copy numbers', () => cellsOf(numbers.textContent)));
   }
 }
 

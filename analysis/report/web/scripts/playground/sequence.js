@@ -1,6 +1,10 @@
 // The controls of the question: a box for every token, buttons for the paper's cases.
 
-const askError = (text) => { $('try-error').textContent = text; };
+// What is asked cannot be: nothing is answered until it can.
+function askError(text) {
+  $('try-error').textContent = text;
+  $('sides').style.visibility = text ? 'hidden' : '';
+}
 
 function change(asked) {
   askError('');
