@@ -83,9 +83,8 @@ def draw_prompts(task: Any, number: int, shots: int) -> Iterator[Prompt]:
         asked = (*pairs[row], asked_key)
         lines = [f'({a}, {b}, {key}) = {value}' for a, b, key, value in equations]
         text = _INSTRUCTION + '\n'.join([*lines, f'{asked} ='])
-        answers = dict(
-            zip(anchors.MAPPINGS, (asked_key + shifts[row]).tolist(), strict=True)
-        )
+        values = (asked_key + shifts[row]).tolist()
+        answers: dict[str, int] = dict(zip(anchors.MAPPINGS, values, strict=True))
         yield Prompt(f'{eval_set}/{i}', eval_set, asked, text, answers)
 
 
