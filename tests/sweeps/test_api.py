@@ -67,6 +67,7 @@ def test_the_folder_of_another_experiment_is_refused_and_kept(two_lanes):
     assert tree_hash(workdir) == before
 
 
+@pytest.mark.slow
 def test_a_cohort_is_drawn_when_it_is_trained_and_a_bad_picture_stops_nothing(
     tmp_path, monkeypatch
 ):
