@@ -64,18 +64,24 @@ class Estimate(NamedTuple):
 Estimator = Callable[[pd.DataFrame], Estimate]
 
 
-def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
-    """The members with these values; numbers match to three digits."""
+def mark(members: pd.DataFrame, levels: Levels) -> np.ndarray:
+    """Which of the members have these values, [M]; numbers match to three digits."""
+    is_here = np.ones(len(members), bool)
     for column, wanted in levels.items():
         allowed = wanted if isinstance(wanted, tuple) else (wanted,)
-        is_here = pd.Series(False, members.index)
+        is_allowed = np.zeros(len(members), bool)
         for value in allowed:
             if isinstance(value, float):
-                is_here |= np.isclose(members[column], value, rtol=1e-3, atol=1e-9)
+                is_allowed |= np.isclose(members[column], value, rtol=1e-3, atol=1e-9)
             else:
-                is_here |= members[column] == value
-        members = members[is_here]
-    return members
+                is_allowed |= (members[column] == value).to_numpy(bool)
+        is_here &= is_allowed
+    return is_here
+
+
+def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
+    """The members with these values; numbers match to three digits."""
+    return members[mark(members, levels)]
 
 
 def average_null(members: pd.DataFrame, column: str) -> float:
@@ -154,12 +160,12 @@ def select_pairs(
     and that neither group names: a rate that diverged at one γ alone says nothing of γ.
     The axes are the columns up to `seed`.
     """
-    axes = list_varying_axes(members.drop(columns='run', errors='ignore'))
-    keys = ['seed', *(axis for axis in axes if axis not in {*first, *second})]
-    ones, others = select(members, first), select(members, second)
-    of_ones = pd.MultiIndex.from_frame(ones[keys].astype(str))
-    of_others = pd.MultiIndex.from_frame(others[keys].astype(str))
-    return ones[of_ones.isin(of_others)], others[of_others.isin(of_ones)]
+    named = {'run', *first, *second}
+    keys = ['seed', *(axis for axis in list_varying_axes(members) if axis not in named)]
+    is_first, is_second = mark(members, first), mark(members, second)
+    rest = pd.MultiIndex.from_frame(members[keys].astype(str))
+    has_partner = rest.isin(rest[is_second]), rest.isin(rest[is_first])
+    return members[is_first & has_partner[0]], members[is_second & has_partner[1]]
 
 
 class Pairs(NamedTuple):
@@ -186,12 +192,12 @@ def pair(
     """
     (first_column, first_levels), (second_column, second_levels) = first, second
     known = members.dropna(subset=[first_column, second_column])
-    everyone = len(select(known, first_levels)) + len(select(known, second_levels))
+    everyone = mark(known, first_levels).sum() + mark(known, second_levels).sum()
     ones, others = select_pairs(known, first_levels, second_levels)
     return Pairs(
         average(ones, first_column, statistic),
         average(others, second_column, statistic),
-        left_out=everyone - len(ones) - len(others),
+        left_out=int(everyone) - len(ones) - len(others),
         null=average_null(pd.concat([ones, others]), first_column),
     )
 

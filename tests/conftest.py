@@ -72,14 +72,19 @@ def session_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 @pytest.fixture(scope='session', autouse=True)
-def compilation_cache(session_folder: pathlib.Path) -> Iterator[None]:
-    """Workers compile a program once a session, or once in the folder of the variable.
+def compilation_cache(
+    pytestconfig: pytest.Config, session_folder: pathlib.Path
+) -> Iterator[None]:
+    """Workers and later sessions share what they compile, in .pytest_cache.
 
-    JAX finds a program by its text, its options and its compiler's version.
+    JAX finds a program by its text, its options, its compiler's version and the
+    processor; `pytest --cache-clear` forgets all of them.
     """
     import jax
 
-    folder = os.environ.get('JAX_COMPILATION_CACHE_DIR', session_folder / 'compiled')
+    cache = getattr(pytestconfig, 'cache', None)  # none with -p no:cacheprovider
+    folder = cache.mkdir('compiled') if cache else session_folder / 'compiled'
+    folder = os.environ.get('JAX_COMPILATION_CACHE_DIR', folder)
     jax.config.update('jax_compilation_cache_dir', str(folder))
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0)
     with pytest.MonkeyPatch.context() as patch:  # for processes that the tests start
@@ -133,19 +138,10 @@ def train_once(make_once) -> Callable[..., 'Run']:
 
 @pytest.fixture(scope='session')
 def finished(train_once) -> 'Run':
-    """A finished tiny sweep of two depths, with snapshots; read it, never change it."""
-    return train_once(
-        'finished',
-        train__snapshot_steps=(0, 1, 4, 15),
-        train__resume_every=1e9,
-        static_axes=(('model.depth', (1, 2)),),
-    )
+    """The sweep of support.sweeps.FINISHED; read it, never change it."""
+    from tests.support.sweeps import FINISHED
 
-
-@pytest.fixture(scope='session')
-def two_lanes(train_once) -> 'Run':
-    """The tiny sweep with members side by side in pairs; read it, never change it."""
-    return train_once('two_lanes', train__lanes=2, train__resume_every=1e9)
+    return train_once('finished', **FINISHED)
 
 
 @pytest.fixture(scope='session')

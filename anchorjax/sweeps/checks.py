@@ -50,13 +50,13 @@ def require_trainable(experiment: Experiment) -> None:
     Of every task the eval sets of one seed and up to 2^18 tokens of its training
     examples are computed; of a model, shapes and types alone.
     """
+    _check_texts(experiment)  # first: it takes no time
     of_cohorts = experiment.of_cohorts.values()
     seed = experiment.grid.seed[0]
     for task in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
         _check_task(task, seed)
     for of_cohort in of_cohorts:
         _check_model(of_cohort.model, of_cohort.task, of_cohort.train.batch_size)
-    _check_texts(experiment)
 
 
 @numerics.pin()

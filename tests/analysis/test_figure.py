@@ -129,13 +129,14 @@ NETWORK = {'depth': 2, 'gamma': 0.3, 'seed': 0}
 @pytest.mark.parametrize(
     ('name', 'point', 'options', 'words'),
     [
-        ('condensation', NETWORK, {}, 'depth 2, γ 0.3 .*, seed 0, step 40'),
-        ('condensation', NETWORK, {'threshold': 0.4}, '.*step 40, threshold 0.4'),
+        (
+            *('condensation', NETWORK, {'threshold': 0.4}),
+            'depth 2, γ 0.3 .*, seed 0, step 40, threshold 0.4',
+        ),
         ('curves', NETWORK, {}, 'depth 2, γ 0.3 .*, seed 0, to step 40'),
         ('answers', {}, {}, '8 networks'),
         ('phase', {}, {'rates': 'mean'}, '8 networks, rates mean'),
         ('eigenvalues', {'depth': 2}, {}, 'depth 2, .*seed 0'),
-        ('decay_map', {'depth': 2}, {}, 'depth 2, learning rate 0.01'),
         ('condensation_grid', {'seed': 1}, {}, 'learning rate .*seed 1'),
     ],
 )

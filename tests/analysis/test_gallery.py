@@ -13,7 +13,7 @@ from analysis import papers
 from analysis.figure import find_figures
 from analysis.p1 import trajectories
 from analysis.p4 import decay_windows
-from analysis.pages import gallery, render
+from analysis.pages import gallery
 from tests.support.official_data import find_official
 
 PICTURES = [
@@ -41,7 +41,7 @@ def test_a_picture_is_named_by_the_figures_of_its_module(picture):
 
 @pytest.mark.parametrize('package', papers.NAMES)
 def test_the_page_of_a_paper_shows_its_pictures_and_says_of_which_networks(package):
-    page = render(f'analysis/gallery/{package}/README.md')
+    page = (gallery.GALLERY / package / 'README.md').read_text()
     for picture in gallery.list_pictures(package):
         assert f']({picture.path.name})' in page
         assert picture.networks in page
@@ -58,7 +58,7 @@ def test_the_gallery_has_a_row_for_every_figure_that_is_drawn():
 
 
 def test_what_has_a_picture_is_shown_in_the_gallery():
-    page = render('analysis/gallery/README.md')
+    page = (gallery.GALLERY / 'README.md').read_text()
     shown = [picture.module for picture in PICTURES if picture.figures]
     for module in shown:
         name = module.__name__.rpartition('.')[2]

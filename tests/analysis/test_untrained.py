@@ -96,9 +96,14 @@ MAP = {'number': 200, 'map_number': 60, 'perplexity': 8, 'neighbours': 4}
 @pytest.mark.parametrize(
     ('figure', 'options', 'number', 'place'),
     [
-        (attention_flow, {'tokens': (9, 10, 4, 3)}, 'trained', {}),
         (cosine, {'keys': (5, 11), 'contexts': 4}, 'difference', {'estimate': 'mean'}),
-        (tsne, MAP, 'share', {'space': 'full space'}),
+        pytest.param(
+            *(attention_flow, {'tokens': (9, 10, 4, 3)}, 'trained', {}),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *(tsne, MAP, 'share', {'space': 'full space'}), marks=pytest.mark.slow
+        ),
     ],
 )
 def test_the_null_of_a_figure_is_the_network_before_training(

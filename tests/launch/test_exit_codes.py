@@ -141,13 +141,6 @@ def test_a_command_runs_in_a_notebook(monkeypatch, capsys, is_gone, text):
     assert capsys.readouterr().err == ''
 
 
-def test_a_stream_that_can_be_written_gets_all():
-    file = io.StringIO()
-    stream = cli.LossyStream(file)
-    print('a', 'b', file=stream, flush=True)
-    assert file.getvalue() == 'a b\n'
-
-
 @pytest.mark.parametrize('name', ['stdout', 'stderr'])
 def test_a_command_without_a_standard_stream_runs(monkeypatch, name):
     monkeypatch.setattr(sys, name, None)

@@ -34,7 +34,6 @@ OFFICIAL = {
     'model__embed_init': 'fixed',
 }
 OPTIONS = {
-    'default': cases.tiny(**TRANSFORMER),
     'd_in_biases': cases.tiny(**BIASES),
     'd_model': cases.tiny(
         **TRANSFORMER, model__init='d_model', model__norm='pre_query'
@@ -68,7 +67,6 @@ def list_stds(option: str, gamma: float) -> dict[str, float]:
     own |= {'W_V': WIDTH**-1.1, 'W_O': INNER**-1.1}
     scaled = gamma * WIDTH**-0.5
     return {
-        'default': of_inputs,
         'd_in_biases': of_inputs,
         'd_model': {'W': D},
         'd_model_residual': {'W': D, 'W_O': residual * D, 'W_out': residual * D},
@@ -141,7 +139,7 @@ def test_the_official_std_of_gpt2_small_by_hand():
         np.testing.assert_allclose(params['W_in'].std(), of_mlp_in, rtol=0.01)
 
 
-@pytest.mark.parametrize('option', ['default', 'scale', 'gpt2', 'gpt2_official'])
+@pytest.mark.parametrize('option', ['d_in_biases', 'scale', 'gpt2', 'gpt2_official'])
 def test_gamma_scales_the_same_noise_of_the_matrices_it_reaches(option):
     """With init = 'scale' a large gamma is a large start; elsewhere a small one."""
     experiment = OPTIONS[option]

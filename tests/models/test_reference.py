@@ -105,10 +105,9 @@ def require_reference_logits(experiment: Experiment, params: Any) -> None:
     exact = reference.to_float64(params)
     expected = reference.forward(exact, tokens_BT, experiment.model)
     assert np.abs(expected).max() > 1
-    logits = cases.run_forward(experiment, params, tokens_BT, last_only=False).logits
-    assert_same_but_rounding(logits, expected)
-    last = cases.run_forward(experiment, params, tokens_BT, last_only=True).logits
-    assert_same_but_rounding(last[:, 0], expected[:, -1])
+    out, last = cases.run_both(experiment, params, tokens_BT)
+    assert_same_but_rounding(out.logits, expected)
+    assert_same_but_rounding(last.logits[:, 0], expected[:, -1])
 
 
 def mark_deep(options: dict[str, Any]) -> list[Any]:
@@ -187,8 +186,7 @@ def test_every_position_is_the_references_of_what_came_before(name, activation):
     experiment = make_experiment(name, model__activation=activation)
     params = cases.random_params(experiment)
     exact = reference.to_float64(params)
-    out = cases.run_forward(experiment, params, TOKENS_BT, last_only=False)
-    last = cases.run_forward(experiment, params, TOKENS_BT)
+    out, last = cases.run_both(experiment, params, TOKENS_BT)
     for b, tokens_T in enumerate(TOKENS_BT):
         for t in range(5):
             past = tokens_T[: t + 1]

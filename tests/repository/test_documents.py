@@ -217,26 +217,23 @@ def test_every_place_that_is_cited_exists_once():
 BLOCK = re.compile(r'```python\n(writers = .*?)```', re.DOTALL)
 
 
-def test_a_tracker_gets_a_curve_for_each_network(tmp_path, monkeypatch, two_lanes):
+def test_a_tracker_gets_a_curve_for_each_network(tmp_path, monkeypatch, finished):
     tensorboardX = pytest.importorskip('tensorboardX')
-    metrics = two_lanes.folder.workdir / 'metrics.jsonl'
-    lines = []
-    for line in metrics.read_text().splitlines():
-        lines.append(json.dumps(json.loads(line) | {'depth': 1}))  # no axis of its
-    (tmp_path / 'runs/phase').mkdir(parents=True)
-    (tmp_path / 'runs/phase/metrics.jsonl').write_text('\n'.join(lines))
+    (tmp_path / 'runs').mkdir()
+    (tmp_path / 'runs/phase').symlink_to(finished.folder.workdir)
     monkeypatch.chdir(tmp_path)
     (code,) = BLOCK.findall((ROOT / 'README.md').read_text())
     names = {'json': json, 'tensorboardX': tensorboardX}
     exec(code, names)
     for writer in names['writers'].values():
         writer.close()
-    members = two_lanes.members
+    members = finished.members
     assert len(names['writers']) == len(members)
     for row in members.itertuples():
-        (path,) = (tmp_path / f'tracked/1/{row.gamma}/{row.seed}').iterdir()
-        point = {'gamma': row.gamma, 'seed': row.seed}
-        losses = two_lanes.curves.train_loss.sel(point).squeeze()
+        tracked = tmp_path / f'tracked/{row.depth}/{row.gamma}/{row.seed}'
+        (path,) = tracked.iterdir()
+        point = {'depth': row.depth, 'gamma': row.gamma, 'seed': row.seed}
+        losses = finished.curves.train_loss.sel(point).squeeze()
         assert read_scalars(path, 'train_loss') == pytest.approx(
             dict(zip(losses.step.values.tolist(), losses.values.tolist(), strict=True))
         )

@@ -14,14 +14,12 @@ from analysis import frame
 from anchorjax import api, cli, files
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage import checkpoint
-from tests.support.faults import ONE, train_and_stop
+from tests.support.faults import ONE
 from tests.support.sweeps import (
-    bits,
     describe_arrays,
     experiment,
     opened,
     require_line,
-    trained,
 )
 
 
@@ -160,18 +158,6 @@ def test_a_save_that_cannot_be_read_back_is_an_error(tmp_path, monkeypatch, lost
         checkpoint.save(tmp_path, 2, tree, keep=2)
     require_line(caught.value, tmp_path)
     assert checkpoint.list_steps(tmp_path) == [1]
-
-
-@pytest.mark.parametrize('given', ['../lr=[1e-3]/r', 'link/../r [*]'])
-def test_a_sweep_is_stopped_resumed_and_read_by_any_path(place, one_member, given):
-    train_and_stop(given, segments=2)
-    warnings = []
-    run = trained(given, warn=warnings.append, **ONE)
-    assert not warnings
-    assert bits(given) == bits(one_member)
-    np.testing.assert_array_equal(
-        run.params()['W_U'], api.open(one_member).params()['W_U']
-    )
 
 
 def test_another_current_directory_reads_the_same_run(one_member, place, monkeypatch):

@@ -1,5 +1,6 @@
 """The anchor task by hand, and a tiny experiment with random parameters."""
 
+import functools
 from typing import Any
 
 import jax
@@ -50,6 +51,14 @@ def forward(
 
 # Compiled, because JAX compiles every operation of a function that is not, one by one.
 run_forward = jax.jit(forward, static_argnames=('experiment', 'last_only'))
+
+
+@functools.partial(jax.jit, static_argnames='experiment')
+def run_both(
+    experiment: Experiment, params: Any, tokens_BT: jax.Array
+) -> list[Activations]:
+    """Those of all positions, and those of the last, by one program."""
+    return [forward(experiment, params, tokens_BT, last) for last in (False, True)]
 
 
 def decode(

@@ -26,6 +26,14 @@ ROOT = pathlib.Path(__file__).parents[2]
 TINY_FILE = 'tests/support/tiny.py'
 # Of a command: three members, so that on two devices the second chunk is padded.
 THREE = ('--config.grid.gamma=0.5', '--config.grid.seed=0,1,2')
+# Side by side in pairs, with snapshots, and no state to resume from before the end.
+PAIRS = {
+    'train__lanes': 2,
+    'train__snapshot_steps': (0, 1, 4, 15),
+    'train__resume_every': 1e9,
+}
+# The sweep that all tests read: four members of each of two depths.
+FINISHED = PAIRS | {'static_axes': (('model.depth', (1, 2)),)}
 _TIMEOUT = 300  # seconds
 
 

@@ -22,7 +22,7 @@ from anchorjax.sweeps.shards import Shard
 from anchorjax.training.devices import make_mesh
 from tests.support import tiny
 from tests.support.faults import ONE
-from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
+from tests.support.sweeps import FINISHED, ROOT, TINY_FILE, experiment, tree_hash
 
 NOTEBOOK = f"""
 import sys
@@ -34,32 +34,32 @@ print(run.folder.environments[0].devices, bool(run.results.trained.all()))
 """
 
 
-def test_a_sweep_has_finite_results_by_its_axes(two_lanes):
-    run = two_lanes
+def test_a_sweep_has_finite_results_by_its_axes(finished):
+    run = finished
     assert bool(run.results.trained.all())
     for name in ('train_loss', 'grad_norm', 'eval_set_loss', 'agreement'):
         assert np.isfinite(run.results[name]).all()
     composed = run.results.agreement.sel(eval_set='unseen', mapping='composed')
     assert set(composed.dims) == set(run.experiment.axes)
-    assert run.params(gamma=0.8, seed=1)['W_U'].shape == (8, 201)
+    assert run.params(depth=2, gamma=0.8, seed=1)['W_U'].shape == (8, 201)
 
 
-def test_a_second_call_returns_the_same_without_training(two_lanes):
+def test_a_second_call_returns_the_same_without_training(finished):
     def refuse(progress: Progress) -> None:
         raise AssertionError('it trains')
 
-    workdir = two_lanes.folder.workdir
+    workdir = finished.folder.workdir
     trained_before = tree_hash(workdir / 'cohorts')
-    second = api.train(two_lanes.experiment, workdir, report=refuse)
+    second = api.train(finished.experiment, workdir, report=refuse)
     for run in (second, api.open(str(workdir))):
-        assert run.experiment == two_lanes.experiment
-        assert run.curves.identical(two_lanes.curves)
+        assert run.experiment == finished.experiment
+        assert run.curves.identical(finished.curves)
     assert tree_hash(workdir / 'cohorts') == trained_before
 
 
-def test_the_folder_of_another_experiment_is_refused_and_kept(two_lanes):
-    workdir = two_lanes.folder.workdir
-    changed = experiment(optimizer__b2=0.9, train__lanes=2, train__resume_every=1e9)
+def test_the_folder_of_another_experiment_is_refused_and_kept(finished):
+    workdir = finished.folder.workdir
+    changed = experiment(optimizer__b2=0.9, **FINISHED)
     before = tree_hash(workdir)
     line = r'b2 = 0.999, the config has 0.9; use --workdir .*_b2=0.9'
     with pytest.raises(StoreError, match=line):
@@ -129,14 +129,21 @@ def test_a_shard_that_is_none_is_refused_and_does_not_train_nothing(tmp_path, sh
     assert not list(tmp_path.iterdir())
 
 
-def test_progress_is_reported_to_the_caller_and_to_whoever_holds_the_chunks(tmp_path):
-    lines = {}
+def test_a_training_is_reported_and_its_figures_are_drawn(tmp_path):
+    """To the caller, and to whoever holds the chunks or reads their metrics."""
+    lines, drawn = {}, []
 
     def note(progress: Progress) -> None:
         assert progress.total == 40
         lines[progress.done] = (progress.loss, progress.held_out)
 
-    api.train(experiment(**ONE), tmp_path, report=note)
+    def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
+        drawn.append((bool(run.results.trained.all()), figures))
+        return []
+
+    run = api.train(experiment(**ONE), tmp_path, report=note, draw=draw)
+    assert run.folder.workdir == tmp_path
+    assert drawn == [(True, tmp_path / 'figures')]
     ends = [10, 20, 30, 40]  # of segments, which may be reported in pieces
     assert {*ends} <= {*lines}
     (job,) = read_jobs(tmp_path)
@@ -155,8 +162,8 @@ def read_metrics(workdir: pathlib.Path) -> list[dict[str, Any]]:
     return list(map(json.loads, text.splitlines()))
 
 
-def test_a_tracker_gets_the_curve_of_each_network_by_its_point(two_lanes):
-    run = two_lanes  # two chunks of two
+def test_a_tracker_gets_the_curve_of_each_network_by_its_point(finished):
+    run = finished  # chunks of two
     records = read_metrics(run.folder.workdir)
     assert len(records) == run.results.trained.size * len(run.curves.step)
     for record in records:
@@ -166,18 +173,6 @@ def test_a_tracker_gets_the_curve_of_each_network_by_its_point(two_lanes):
         for mapping in ('composed', 'symmetric'):
             stored = row.agreement.sel(eval_set='unseen', mapping=mapping).item()
             assert record[f'unseen_{mapping}'] == pytest.approx(stored)
-
-
-def test_figures_are_drawn_of_the_run_that_is_returned(tmp_path):
-    drawn = []
-
-    def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
-        drawn.append((bool(run.results.trained.all()), figures))
-        return []
-
-    run = api.train(experiment(**ONE), tmp_path, draw=draw)
-    assert drawn == [(True, tmp_path / 'figures')]
-    assert run.folder.workdir == tmp_path
 
 
 @pytest.mark.slow

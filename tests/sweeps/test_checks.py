@@ -41,7 +41,7 @@ class SumConfig:
             eval_sets=eval_set,
             group_names=('small', 'large'),
         )
-        if self.fault:
+        if self.fault in FAULTS:
             return FAULTS[self.fault](task)
         return task
 
@@ -253,7 +253,7 @@ def test_a_model_that_breaks_its_contract_is_one_line(make_experiment, fault):
 
 
 def test_every_task_of_a_sweep_is_asked(make_experiment):
-    values = ('', 'batch.targets_BQ = -1: must be from 0 to 11')
+    values = ('none', 'batch.targets_BQ = -1: must be from 0 to 11')
     grid = dataclasses.replace(make_experiment(), static_axes=(('task.fault', values),))
     with pytest.raises(ConfigError, match=r'batch\.targets_BQ = -1'):
         require_trainable(grid)

@@ -15,7 +15,13 @@ from anchorjax.errors import ConfigError, StoreError
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.sweeps import code
 from tests.support.faults import ONE, train_and_stop
-from tests.support.sweeps import experiment, opened, require_line, trained
+from tests.support.sweeps import (
+    copy_folder,
+    experiment,
+    opened,
+    require_line,
+    trained,
+)
 
 FILES = ('anchorjax/models/one_layer.py', 'anchorjax/tasks/anchors.py')
 
@@ -53,18 +59,18 @@ def test_code_that_trained_nothing_yet_may_be_edited(tmp_path, edit):
     assert folder.environment.code[FILES[0]] == '0123456789abcdef'
 
 
-def test_a_finished_sweep_stays_and_a_line_warns(tmp_path, edit):
+def test_a_finished_sweep_stays_and_a_line_warns(one_member, tmp_path, edit):
+    workdir = copy_folder(one_member, tmp_path / 'run')
     lines = []
-    trained(tmp_path, warn=lines.append, **ONE)
-    trained(tmp_path, warn=lines.append, **ONE)
+    trained(workdir, warn=lines.append, **ONE)
     assert lines == []
-    before = (tmp_path / MANIFEST_FILE).read_bytes()
+    before = (workdir / MANIFEST_FILE).read_bytes()
     edit(FILES[1])
-    run = trained(tmp_path, warn=lines.append, **ONE)
+    run = trained(workdir, warn=lines.append, **ONE)
     assert bool(run.results.trained.all())
     (line,) = lines
     assert f'was trained with other code: {FILES[1]}; its members stay' in line
-    assert (tmp_path / MANIFEST_FILE).read_bytes() == before
+    assert (workdir / MANIFEST_FILE).read_bytes() == before
 
 
 def test_an_edit_of_any_source_of_the_package_changes_its_digest(tmp_path):

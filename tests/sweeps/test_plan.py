@@ -153,10 +153,10 @@ def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(sweep, tmp_path
 
 
 @pytest.mark.slow
-def test_the_same_command_again_says_all_is_done(sweep, two_lanes, tmp_path):
-    workdir = copy_folder(two_lanes.folder.workdir, tmp_path / 'run')
+def test_the_same_command_again_says_all_is_done(sweep, one_member, tmp_path):
+    workdir = copy_folder(one_member, tmp_path / 'run')
     before = tree_hash(workdir / 'cohorts')
-    same = ('--config.train.lanes=2', '--config.train.resume_every=1e9')
+    same = ('--config.grid.gamma=0.5', '--config.grid.seed=3')
     said = sweep('--workdir', workdir, *same)
     assert said.code == 0, said.errors
     assert 'all members are trained already' in said.out

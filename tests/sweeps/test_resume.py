@@ -20,15 +20,25 @@ from tests.support.sweeps import TINY_FILE, bits, copy_folder, trained
 ODD_NAME = 'r#1 ?%41 [*]'
 
 
-@pytest.mark.parametrize('stops', [(2,), (1, 1, 1)])
-def test_a_sweep_stopped_after_any_segments_keeps_its_bits(one_member, tmp_path, stops):
-    workdir = tmp_path / ODD_NAME
+@pytest.mark.parametrize(
+    ('given', 'stops'), [(f'../{ODD_NAME}/r', (2,)), (f'link/../{ODD_NAME}', (1, 1, 1))]
+)
+def test_a_sweep_stopped_after_any_segments_keeps_its_bits(
+    one_member, tmp_path, monkeypatch, given, stops
+):
+    """By whatever path it is given."""
+    for folder in ('A', 'far/away'):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / 'A' / 'link').symlink_to(tmp_path / 'far' / 'away')
+    monkeypatch.chdir(tmp_path / 'A')
     warnings = []
     for segments in stops:
-        train_and_stop(workdir, segments)
-    trained(workdir, warn=warnings.append, **ONE)
+        train_and_stop(given, segments)
+    run = trained(given, warn=warnings.append, **ONE)
     assert not warnings
-    assert bits(workdir) == bits(one_member)
+    assert bits(given) == bits(one_member)
+    W_U, expected = (read.params()['W_U'] for read in (run, open_run(one_member)))
+    np.testing.assert_array_equal(W_U, expected)
 
 
 def test_deleted_curves_are_regenerated(one_member, tmp_path):
@@ -92,7 +102,7 @@ def small_disk(tmp_path):
 
 @pytest.mark.slow
 def test_a_full_disk_is_one_line_and_the_same_command_continues(
-    two_lanes, small_disk, monkeypatch, capsys
+    small_disk, tmp_path_factory, monkeypatch, capsys
 ):
     monkeypatch.setattr(devices, 'use_every_core', lambda: None)
     words = ['--config', TINY_FILE, '--workdir', str(small_disk)]
@@ -106,4 +116,5 @@ def test_a_full_disk_is_one_line_and_the_same_command_continues(
     assert mounted(small_disk, '40m', remount=True)
     done = in_process.run('sweep.py', words, monkeypatch, capsys)
     assert done.code == 0, done.errors
-    assert bits(small_disk) == bits(two_lanes.folder.workdir)
+    whole = trained(tmp_path_factory.mktemp('whole'), train__lanes=2)
+    assert bits(small_disk) == bits(whole.folder.workdir)

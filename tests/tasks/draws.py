@@ -20,6 +20,11 @@ def draw_eval_sets(config: TaskConfig, seed: int = 0) -> EvalSets:
     return jax.tree.map(np.asarray, _draw_eval_sets(config, jax.random.key(seed)))
 
 
+def draw_both(config: TaskConfig) -> tuple[Batch, EvalSets]:
+    """All training examples and the eval sets of seed 0, by one program."""
+    return jax.tree.map(np.asarray, _draw_both(config, jax.random.key(0)))
+
+
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _draw_batch(config: TaskConfig, number: int, key: jax.Array) -> Batch:
     task = config.make()
@@ -30,3 +35,10 @@ def _draw_batch(config: TaskConfig, number: int, key: jax.Array) -> Batch:
 def _draw_eval_sets(config: TaskConfig, key: jax.Array) -> EvalSets:
     task = config.make()
     return task.eval_sets(task.make_data(key))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _draw_both(config: TaskConfig, key: jax.Array) -> tuple[Batch, EvalSets]:
+    task = config.make()
+    data = task.make_data(key)
+    return task.batch(data, jnp.arange(task.num_train)), task.eval_sets(data)

@@ -1,4 +1,4 @@
-"""Official files are read whole or refused, and their digests are recorded."""
+"""Official files are read whole or refused, as their lines are, and have digests."""
 
 import gzip
 import hashlib
@@ -8,7 +8,11 @@ import pytest
 from anchorjax import caching
 from anchorjax.errors import UserError
 from anchorjax.tasks.cogs import CogsConfig
+from anchorjax.tasks.cogs.files import parse_row
+from anchorjax.tasks.cogs.logic import write_logical_form
 from anchorjax.tasks.prontoqa import ProntoqaConfig
+from anchorjax.tasks.prontoqa.sentences import parse
+from anchorjax.tasks.scan.grammar import interpret
 from anchorjax.tasks.text_files import find_file, parse_lines
 
 CUT_OFF = gzip.compress(b'cut off\n' * 1000, mtime=0)[:-20]
@@ -17,6 +21,38 @@ CASES = [
     (CogsConfig, '', ('train.tsv', 'dev.tsv', 'gen.tsv')),
     (ProntoqaConfig, 'questions.json', ('questions.json',)),
 ]
+
+# What reads a text, texts that are not its language, and what it says.
+REFUSED = [
+    (
+        *(interpret, 'no phrase of SCAN'),
+        ('', 'turn', 'jump jump', 'twice', 'jump and', 'left jump', 'walk up'),
+    ),
+    (
+        *(write_logical_form, '.'),
+        (
+            '',
+            'unicorn',
+            'Emma ate',
+            'Emma cake .',
+            'Emma was ate .',
+            'Emma hoped that .',
+        ),
+    ),
+    (parse_row, 'is no line of COGS', ('Emma\tEmma',)),
+    (parse_row, 'has another logical form', ('Emma\tAva\tprimitive',)),
+    (
+        *(parse, 'no sentence of PrOntoQA'),
+        ('', 'Max is red', 'Max red.', 'Max is.', 'Bob is red.'),
+    ),
+]
+
+
+@pytest.mark.parametrize(('read', 'line', 'texts'), REFUSED)
+def test_what_is_no_text_of_a_task_is_refused(read, line, texts):
+    for text in texts:
+        with pytest.raises(ValueError, match=line):
+            read(text)
 
 
 def digest(config, path):

@@ -9,14 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax.tasks import cogs, prontoqa
+from anchorjax.tasks import Batch, EvalSets, cogs, prontoqa
 from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.cogs.task import list_tokens as list_words_of_cogs
 from anchorjax.tasks.prontoqa.texts import list_tokens, write_answer, write_prompt
 from anchorjax.tasks.scan import grammar
 from anchorjax.tasks.scan.task import TOKENS, ScanConfig
 from anchorjax.tasks.texts import TextTask
-from tests.tasks.draws import draw_batch, draw_eval_sets
 
 SCAN = ScanConfig(num_examples=200, eval_examples=300)
 COGS = cogs.CogsConfig(num_examples=90, eval_examples=105, seq_len=640)
@@ -104,6 +103,30 @@ NUM_ASKED = {
 }
 
 
+class Drawn(NamedTuple):
+    """What a case draws from a key."""
+
+    row_N: np.ndarray  # of its training examples
+    batch: Batch
+    asked: dict[str, tuple[np.ndarray, np.ndarray]]  # rows of an eval set, which count
+    eval_sets: EvalSets
+
+
+@functools.cache
+def draw(case: str) -> Drawn:
+    """By one program, since each is compiled for seconds."""
+    config = CASES[case][0]
+    task = config.make()
+
+    @jax.jit
+    def run(key: jax.Array) -> Drawn:
+        data, number_N = task.make_data(key), jnp.arange(config.num_train)
+        row_N, batch = config.train(key, number_N), task.batch(data, number_N)
+        return Drawn(row_N, batch, config.draw_asked(key), task.eval_sets(data))
+
+    return jax.device_get(run(jax.random.key(0)))
+
+
 def spell(names: Sequence[str], tokens: np.ndarray, weights: np.ndarray) -> str:
     return ' '.join(names[token] for token in tokens[weights > 0])
 
@@ -111,13 +134,11 @@ def spell(names: Sequence[str], tokens: np.ndarray, weights: np.ndarray) -> str:
 @pytest.mark.parametrize('case', CASES)
 def test_the_trained_texts_are_those_of_their_rows(case):
     config, names, write = CASES[case]
-    number_B = jnp.arange(config.num_train)
-    rows = np.asarray(jax.jit(config.train)(jax.random.key(0), number_B))
-    batch = draw_batch(config)
+    row_N, batch, _, _ = draw(case)
     weights_BQ = batch.weights_BQ
     if weights_BQ is None:
         weights_BQ = np.ones(batch.targets_BQ.shape)
-    for b, row in enumerate(rows.tolist()):
+    for b, row in enumerate(row_N.tolist()):
         text = write(row)
         written = f'{text.prompt} {text.answer}'
         read = np.append(batch.tokens_BT[b], batch.targets_BQ[b, -1])
@@ -131,8 +152,8 @@ def test_the_trained_texts_are_those_of_their_rows(case):
 @pytest.mark.parametrize('case', CASES)
 def test_eval_sets_ask_for_the_answers_of_their_rows(case):
     config, names, write = CASES[case]
-    task, eval_sets = config.make(), draw_eval_sets(config)
-    asked = jax.device_get(jax.jit(config.draw_asked)(jax.random.key(0)))
+    task = config.make()
+    _, _, asked, eval_sets = draw(case)
     assert set(task.eval_set_names) == set(asked)
     for p, name in enumerate(task.eval_set_names):
         rows, is_real_B = asked[name]

@@ -16,7 +16,10 @@ GPT2 = cases.tiny_gpt2(**CONSTANT)
     ('experiment', 'matrix', 'golden'),
     [
         (TRANSFORMER, 'W_U', (2.87316, 1.29702, -0.0843705, -0.0742862)),
-        (GPT2, 'W_embed', (3.48645, 5.90822, -0.569571, -0.559002)),
+        pytest.param(
+            *(GPT2, 'W_embed', (3.48645, 5.90822, -0.569571, -0.559002)),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=['transformer', 'gpt2'],
 )

@@ -9,7 +9,7 @@ from analysis.law import effects, law, law_gamma
 from analysis.law import members as law_members
 from analysis.tables.text import format_csv
 from anchorjax.errors import UserError
-from tests.support.planted_law import plant_members
+from tests.support.planted_law import let_batch_decide, plant_members
 from tests.support.sweeps import ROOT
 
 GALLERY = ROOT / 'analysis' / 'gallery'
@@ -62,10 +62,6 @@ def test_the_borders_of_gamma_are_those_that_were_computed_by_others(
     differences = effects.average_settings(pairs, f'unseen_{column}')
     found = stats.mean_interval(differences)
     assert (*found, len(differences)) == pytest.approx(expected, abs=0.00501)
-
-
-def let_batch_decide(point):
-    return 'composed' if point['batch_size'] == 2048 else 'symmetric'
 
 
 def test_cells_are_counted_by_hand():

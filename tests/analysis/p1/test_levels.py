@@ -60,7 +60,7 @@ def test_one_that_copies_the_key_by_nothing(monkeypatch):
     assert shares.loc['unseen'].max() == 0
 
 
-@pytest.mark.parametrize('both', [False, True])
+@pytest.mark.parametrize('both', [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_questions_are_all_there_and_trained_ones_are_examples(both):
     unseen = ((4, 3), (3, 4)) if both else ((4, 3),)
     fields = {'task__unseen': unseen}

@@ -90,13 +90,12 @@ def test_the_symmetric_answer_is_explained_for_every_network(
 
 @pytest.mark.slow
 def test_the_command_writes_one_page_and_says_what_is_missing(
-    two_lanes, tmp_path, monkeypatch
+    one_member, tmp_path, monkeypatch
 ):
     """The run has one snapshot: no kernel distance."""
     keep_figures(monkeypatch, 'answers', 'lazy', member=('curves',))
     path = tmp_path / 'page.html'
-    workdir = str(two_lanes.folder.workdir)
-    run_script(monkeypatch, '--run', workdir, '--out', str(path))
+    run_script(monkeypatch, '--run', str(one_member), '--out', str(path))
     text = path.read_text()
     # The answers, and the curves of the one member that is shown.
     assert text.count('data:image/svg+xml;base64,') == 2
