@@ -17,7 +17,9 @@ from analysis.p1 import trajectories
 from analysis.p4 import decay_windows
 from analysis.pages import WORDS, gallery, read_cells, render, write_word
 from analysis.papers import import_claims
+from anchorjax import config
 from tests.support.official_data import find_official
+from tests.support.sweeps import ROOT
 
 PICTURES = [
     picture for package in papers.NAMES for picture in gallery.list_pictures(package)
@@ -121,6 +123,9 @@ def test_the_words_of_a_picture_are_true_of_its_networks(picture):
     widths = set(table.width.dropna()) if 'width' in table else set()
     for width in re.findall(r'(?<!at )width (\d+)', words):
         assert float(width) in widths or not widths, words
+    for gamma, wide in re.findall(r'γ ([\d.]+) \(([\d.]+) at width 400\)', words):
+        here = select(table, {'gamma': float(gamma)})
+        assert here.gamma_at_400.round(2).eq(float(wide)).any(), words
     named = {f'fig{int(number):02}' for number in re.findall(r'Fig (\d+)', words)}
     assert named <= set(picture.figures)
     for first, last in re.findall(r'(?:seeds|of) (\d+) to (\d+)', words):
@@ -153,6 +158,9 @@ def test_a_row_names_the_figure_and_the_networks_of_its_claims(row):
     if 'picture' in row:
         path = gallery.GALLERY / gallery.name_package(module) / f'{row["picture"]}.png'
         assert gallery.read_picture(path).module is module
+    trained = getattr(config.load(f'{ROOT}/{row["config"]}').model, 'width', 0)
+    if row['size'].startswith('width'):
+        assert str(trained) in re.findall(r'(?:width|drawn:) (\d+)', row['size'])
     claims = [(row['says'], row['claim'])] if 'claim' in row else []
     named = row.get('paper', module.PAPER)
     own = {'p1.w400': "P1's width", 'p4.w64': "P4's size"}
