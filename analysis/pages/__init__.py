@@ -168,6 +168,21 @@ class Row:
         return found[0] if found else 'our own claim'
 
     @property
+    def figure(self) -> str:
+        """'Figs 5 (a, b), 10', as its source names it."""
+        (figure,) = re.findall(r'Figs? [\da-dA-D (),]*[\dA-D)]', self._row['source'])
+        return figure
+
+    @property
+    def width(self) -> int:
+        """400 of 'p1.fig02.w400_d2.composed'."""
+        return int(re.findall(r'\.w(\d+)', self.address)[0])
+
+    @property
+    def depth(self) -> int:
+        return int(re.findall(r'_d(\d+)\.', self.address)[0])
+
+    @property
     def rule(self) -> str:
         """What its verdict takes: '6 seeds, Holm over the paper'; '': it has none."""
         return self._row['rule'] if self._row['verdict'] else ''
@@ -222,6 +237,11 @@ class Cells:
     @property
     def n(self) -> int:
         return len(self._values)
+
+    @property
+    def kinds(self) -> int:
+        """How many values there are."""
+        return self._values.nunique()
 
     @property
     def steps(self) -> str:
@@ -348,6 +368,18 @@ def read_effect(outcome: str, block: str, lower: str) -> Row:
     return Row({**row, 'value': row['mean'], 'n': row['settings']})
 
 
+def require(verdict: str, *rows: Row) -> str:
+    """Nothing, before a sentence that is true only of rows with this verdict.
+
+    Raises:
+      ValueError: one has another.
+    """
+    for row in rows:
+        if row.word != verdict:
+            raise ValueError(f'{row.address}: {row.word}, a sentence has {verdict}')
+    return ''
+
+
 def render(page: str) -> str:
     """The text of one of PAGES; `sets.j2` names what several sentences show."""
     templates = jinja2.Environment(
@@ -358,6 +390,7 @@ def render(page: str) -> str:
     template = templates.from_string(source)
     tables = {'cells': select_cells, 'gap': subtract_groups, 'effect': read_effect}
     tables |= {'best': select_best, 'answers': count_answers, 'shadow': count_shadow}
+    tables |= {'require': require, 'earlier': claims.EARLIER, 'today': claims.TODAY}
     text = template.render(read_packages() | tables | _list_contents(page))
     return f'{text.rstrip()}\n'
 

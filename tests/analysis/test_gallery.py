@@ -1,5 +1,6 @@
 """The gallery: a picture is where its paper and its figure say, and can be drawn."""
 
+import functools
 import re
 
 import matplotlib
@@ -10,11 +11,15 @@ import pytest
 import xarray as xr
 
 from analysis import papers
+from analysis.estimates import select
 from analysis.figure import find_figures
 from analysis.p1 import trajectories
 from analysis.p4 import decay_windows
-from analysis.pages import gallery
+from analysis.pages import WORDS, gallery, read_cells, write_word
+from analysis.papers import import_claims
+from anchorjax import config
 from tests.support.official_data import find_official
+from tests.support.sweeps import ROOT
 
 PICTURES = [
     picture for package in papers.NAMES for picture in gallery.list_pictures(package)
@@ -86,6 +91,94 @@ def test_figures_of_a_paper_are_read_from_what_a_module_says(
 def test_a_picture_that_no_module_draws_is_named():
     with pytest.raises(LookupError, match='no module of analysis/p2 draws it'):
         gallery.read_picture(gallery.GALLERY / 'p2' / 'fig04_cosine_small.png')
+
+
+@functools.cache
+def read_networks():
+    tables = [read_cells(f'{package}/members') for package in papers.NAMES]
+    return pd.concat(tables, ignore_index=True)
+
+
+def read_about(path):
+    if path.suffix == '.nc':
+        return xr.open_dataset(path).about
+    return pd.read_csv(path).about[0]
+
+
+@pytest.mark.parametrize('picture', PICTURES, ids=name_picture)
+def test_the_words_of_a_picture_are_true_of_its_networks(picture):
+    """How many, which seeds, and which one network, as what it was drawn from says."""
+    words = picture.networks.replace('`', '')
+    run = re.search(r'\((\w+)\)', words)
+    if run is None:  # of the law, or of the picture before
+        return
+    table = read_networks()
+    table = table[table.run == run[1]]
+    if not len(table):
+        table = pd.read_csv(picture.numbers)
+    pattern = rf'\b({"|".join(WORDS)}|\d+) (?:[a-z]+ )?(seeds|networks)\b'
+    for count, noun in re.findall(pattern, words):
+        number = table.seed.nunique() if noun == 'seeds' else len(table)
+        assert count in (str(number), write_word(number)), words
+    widths = set(table.width.dropna()) if 'width' in table else set()
+    for width in re.findall(r'(?<!at )width (\d+)', words):
+        assert float(width) in widths or not widths, words
+    for gamma, wide in re.findall(r'γ ([\d.]+) \(([\d.]+) at width 400\)', words):
+        here = select(table, {'gamma': float(gamma)})
+        assert here.gamma_at_400.round(2).eq(float(wide)).any(), words
+    named = {f'fig{int(number):02}' for number in re.findall(r'Fig (\d+)', words)}
+    assert named <= set(picture.figures)
+    for first, last in re.findall(r'(?:seeds|of) (\d+) to (\d+)', words):
+        assert (table.seed.min(), table.seed.max()) == (int(first), int(last))
+    if not picture.numbers:
+        return
+    about = read_about(picture.numbers)
+    assert about.startswith(run[1])
+    about = about.partition(': ')[2].split(', ')
+    one = [part for part in about if part.startswith(('depth', 'γ', 'seed'))]
+    assert all(part in words for part in one), one
+    kinds = set(re.findall(r'symmetric|composing', words))
+    if kinds and len(one) == 3:
+        depth, gamma, seed = (float(part.split()[1]) for part in one)
+        levels = {'depth': depth, 'gamma': gamma, 'seed': seed}
+        (network,) = select(table, levels).itertuples()
+        is_composing = network.unseen_composed > 0.5
+        assert is_composing or network.unseen_symmetric > 0.5
+        assert kinds == {'composing' if is_composing else 'symmetric'}
+
+
+def find_numbers(source):
+    """Those of its figures: {'5', '10'} of 'P1 Figs 5 (a, b), 10, width 64'."""
+    return set(re.findall(r'\d+', re.sub(r'(P|v|width |depth )\d+', '', source)))
+
+
+@pytest.mark.parametrize('row', gallery.read_words()['rows'], ids=lambda r: r['says'])
+def test_a_row_names_the_figure_and_the_networks_of_its_claims(row):
+    module = find_figures()[row['figure']]
+    if 'picture' in row:
+        path = gallery.GALLERY / gallery.name_package(module) / f'{row["picture"]}.png'
+        assert gallery.read_picture(path).module is module
+    trained = getattr(config.load(f'{ROOT}/{row["config"]}').model, 'width', 0)
+    if row['size'].startswith('width'):
+        assert str(trained) in re.findall(r'(?:width|drawn:) (\d+)', row['size'])
+    claims = [(row['says'], row['claim'])] if 'claim' in row else []
+    named = row.get('paper', module.PAPER)
+    own = {'p1.w400': "P1's width", 'p4.w64': "P4's size"}
+    for says, address in [*claims, *row.get('more', [])]:
+        paper, _, networks, number = address.split('.')
+        if (says, address) == claims[0]:
+            sources = {row.address: row.source for row in import_claims(paper).CLAIMS}
+            figures = find_numbers(sources[address])
+            assert not figures or figures & find_numbers(named), named
+        width, _, depth = networks.partition('_d')
+        if width[1:].isdigit() and row['size'] != '–':
+            words = own.get(f'{paper}.{width}', f'width {width[1:]}')
+            assert words in row['size'], address
+        layers = re.findall(r'(\w+) (?:layers|blocks)', says)
+        if depth and layers:
+            assert write_word(int(depth)) in layers, says
+        counts = re.findall(r'\d{3,}', says.replace(',', ''))
+        assert not counts or number.rpartition('_')[2] in counts, says
 
 
 def measure_distance(path, other):

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,8 @@ import pytest
 
 from analysis import pages, papers
 from analysis.claims import VERDICTS
-from analysis.pages import PAGES, TEMPLATES
+from analysis.figure import find_figures
+from analysis.pages import PAGES, TEMPLATES, WORDS, gallery
 
 # What no table holds yet: settings of a machine, and its times (costs.md).
 UNBOUND = {'README.md.j2': ('Two commands', 'Reproduce a figure')}
@@ -20,6 +22,12 @@ INTEGER = re.compile(r'(?<![\w.:,+−])(?!20\d\d)\d{3,}(?![\w.,:])')  # but a ye
 # In prose too, without bold: what decides is the table. A sentence about the rule, or
 # of the papers, may have them.
 VERDICT = re.compile(rf'\b(?:{"|".join(VERDICTS)})\b')
+# What the words of the gallery say is compared with the tables (test_gallery.py).
+COUNTED = re.compile(
+    rf'\b(?:{"|".join(WORDS[2:])}|\d+) (?:\w+ )?(?:seeds|networks|cells)\b|\bFigs? \d+',
+    re.IGNORECASE,
+)
+FREE = {'README.md.j2', 'RESULTS.md.j2'}
 NUM_PLANTED = 200
 OTHER = {'verdict': 'opposite', 'bound': 'at most', 'against': 'against'}
 
@@ -42,11 +50,12 @@ def list_sections(source: str) -> list[str]:
 
 @pytest.mark.parametrize('source', SOURCES)
 def test_a_template_has_no_number_or_verdict_of_its_own(source):
-    """But for settings and the papers' numbers, in backticks."""
+    """Nor a count, nor a figure; but for settings and the papers' numbers."""
     for section in list_sections(source):
         found = VERDICT.findall(section)
         if not section.startswith(UNBOUND.get(source, ())):
             found += NUMBER.findall(section)
+            found += COUNTED.findall(section) if source in FREE else []
             for number in INTEGER.findall(section):
                 if float(number) not in find_settings():
                     found.append(number)
@@ -76,12 +85,24 @@ def find_settings() -> set[float]:
 
 def test_what_stands_in_backticks_is_a_setting_or_a_papers_number():
     settings = find_settings()
-    for source in ('RESULTS.md.j2', 'README.md.j2'):
+    for source in set(TEMPLATES.values()):
         text = (pages.FOLDER / source).read_text()
         text = re.sub(r'\{\{.*?\}\}|\{%.*?%\}', '', text, flags=re.DOTALL)
         for number in re.findall(r'`[+−]?(\d*\.\d+)(?: %)?`', text):
             is_share = round(float(number) * 100, 3) in settings
             assert float(number) in settings or is_share, f'{source}: {number}'
+
+
+def test_the_readme_has_the_figures_of_its_modules():
+    readme = (pages.ROOT / 'README.md').read_text()
+    rows = re.findall(r'^\| (P1 Figs? [^|]*) \| [^|]* \| (`[^|]*) \|', readme, re.M)
+    assert rows
+    for paper, names in rows:
+        drawn = set()
+        for name in re.findall(r'`(\w+)`', names):
+            drawn |= gallery.list_figures(find_figures()[name])
+        named = SimpleNamespace(__name__='analysis.p1.row', PAPER=paper)
+        assert gallery.list_figures(named) == drawn, paper
 
 
 class Read(dict):
