@@ -12,6 +12,7 @@ rate goes across. All other axes have one value (`frame.fix_axes`). A cell witho
 network says why it is blank.
 """
 
+import functools
 import inspect
 import textwrap
 from collections.abc import Callable
@@ -44,6 +45,7 @@ _concat = partial(
 )
 
 
+@functools.cache
 def repeat(module: ModuleType) -> ModuleType:
     """The figure NAME_grid of a module that has GRID_PAPER, with the same flags."""
     _, *flags = inspect.signature(module.compute).parameters.values()

@@ -34,7 +34,7 @@ CAPTION = (
     'above. A wide line is much attention, on one sequence; the bars are means over '
     'random sequences.'
 )
-GRID_PAPER = PAPER
+GRID_PAPER = 'ours'
 GRID_CAPTION = (
     'The lines show which token reads which, on one sequence: the wider the line, the '
     'more attention. Above the last token: the answer.'

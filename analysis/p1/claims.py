@@ -172,19 +172,18 @@ def list_answers(
       groups: the smaller start and the larger one; of one alone, its shares.
       statistic: over the learning rates of a seed: 'max' in P1 Sec 4.
     """
-    compares = len(groups) == 2
     endings = {
-        'composed': 'more answers are composed.' if compares else 'composed answers.',
-        'symmetric': 'fewer answers are symmetric.'
-        if compares
-        else 'symmetric answers.',
+        'composed': 'more answers are composed.',
+        'symmetric': 'fewer answers are symmetric.',
     }
     claims = []
     for (name, ending), rule in zip(endings.items(), rules, strict=True):
         column = f'unseen_{name}'
-        estimate = (difference if compares else level)(
-            column, *groups, statistic=statistic
-        )
+        if len(groups) == 2:
+            estimate = difference(column, groups[0], groups[1], statistic=statistic)
+        else:
+            estimate = level(column, groups[0], statistic=statistic)
+            ending = f'{name} answers.'
         claims.append(
             Claim(
                 f'{prefix}{name}',

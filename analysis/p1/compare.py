@@ -6,7 +6,7 @@ every network, a thick one for the mean of a run. Above a panel stands the diffe
 values of the axes of which the runs share one; it is printed, too, below the settings
 that differ.
 
-  python -m analysis compare --run runs/phase --run runs/other --out runs/compared
+  python -m analysis compare --run runs/phase --run runs/phase_two_layers --out runs
 """
 
 from functools import partial
@@ -57,9 +57,10 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
                 numbers[column] = curves.agreement.sel(of_mapping, drop=True)
         for i, place in enumerate(of_run.index):
             lines = {column: numbers[column][i] for column in _list_scores(runs)}
-            setting, seed = of_run.loc[place, ['setting', 'seed']]
-            table = pd.DataFrame({'step': curves.step, **lines})
-            table = table.assign(run=name, place=place, setting=setting, seed=seed)
+            table = pd.DataFrame({'step': curves.step, **lines, 'run': name})
+            table['place'] = place
+            for column in ('setting', 'seed'):
+                table[column] = of_run[column].iloc[i]
             tables.append(table)
     curves = pd.concat(tables, ignore_index=True)
     curves.attrs['about'] = ' and '.join(runs)
@@ -101,17 +102,17 @@ def subtract(runs: dict[str, Run]) -> pd.DataFrame:
     'SETTING: NUMBER', `address` the column of the number.
     """
     members = collect(runs)
-    sides = [Group(name, {'run': name}) for name in runs]
+    first, second = (Group(name, {'run': name}) for name in runs)
     rows = []
     for setting in members.setting.unique():
         for column, score in _list_scores(runs).items():
-            estimator = ratio if column == LOSS else difference
+            compare = ratio if column == LOSS else difference
             row = claims.Claim(
                 column,
                 source='ours',
                 sentence=': '.join(filter(None, (setting, score))),
                 runs=tuple(runs),
-                estimate=estimator(column, *sides),
+                estimate=compare(column, first, second),
                 where={'setting': setting},
             )
             rows.append(row)
@@ -149,7 +150,7 @@ def draw(curves: pd.DataFrame, axes: np.ndarray, differences: pd.DataFrame) -> N
             words = f'{number}, {row["n"]} seeds' if row['n'] else 'no partners'
             axis.set_title(f'{score}\n{words}', fontsize=6)
             axis.set(**{'yscale': 'log'} if column == LOSS else {'ylim': (-0.03, 1.03)})
-        panels[0].set_ylabel(setting.replace(', ', '\n'))
+        panels[0].set_ylabel(str(setting).replace(', ', '\n'))
     for axis in axes[-1]:
         axis.set_xlabel('step')
     handles = [Line2D([], [], color=colours[run], label=run) for run in colours]
@@ -177,13 +178,16 @@ def command(words: list[str]) -> None:
     differences = subtract(runs)
     print(*claim_words.list_lines(differences), sep='\n')
     files.write_text(flags.out / 'compare_differences.csv', format_csv(differences))
-    looks = (partial(look, differences=differences) for look in (draw, layout))
-    print(*style.write_figure(compute(runs), *looks, flags.out / 'compare'), sep='\n')
+    draw_both = partial(draw, differences=differences)
+    lay_out = partial(layout, differences=differences)
+    path = flags.out / 'compare'
+    print(*style.write_figure(compute(runs), draw_both, lay_out, path), sep='\n')
 
 
 def list_settings(runs: dict[str, Run]) -> str:
     """A line for every field that differs, by its dotted name, with both values."""
-    differences = list_differences(*(run.experiment for run in runs.values()))
+    first, second = (run.experiment for run in runs.values())
+    differences = list_differences(first, second)
     rows = [(field, *map(brief, map(repr, values))) for field, *values in differences]
     if not rows:
         return 'the settings are the same'

@@ -62,7 +62,9 @@ def _name_panel(networks: pd.DataFrame) -> str:
     """'γ 0.72 (0.50 at width 400); 24 or 30 epochs'."""
     gammas = networks.gamma.drop_duplicates().sort_values()
     here = ', '.join(f'{gamma:g}' for gamma in gammas)
-    there = ', '.join(f'{gamma:.2f}' for gamma in equivalent_gamma(gammas, WIDTH))
+    there = ', '.join(
+        f'{gamma:.2f}' for gamma in equivalent_gamma(gammas, gammas * 0 + WIDTH)
+    )
     epochs = sorted((networks.num_steps / STEPS).round().astype(int).unique())
     words = ' or '.join(map(str, epochs))
     return f'γ {here} ({there} at width {PAPER_WIDTH}); {words} epochs'

@@ -39,6 +39,7 @@ TEMPLATES = {
     'README.md': 'README.md.j2',
     'RESULTS.md': 'RESULTS.md.j2',
     'analysis/gallery/README.md': 'gallery.md.j2',
+    'analysis/gallery/depth.md': 'depth.md.j2',
     **dict.fromkeys(PAPERS, 'paper.md.j2'),
 }
 PAGES = tuple(TEMPLATES)

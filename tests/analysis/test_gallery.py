@@ -176,7 +176,7 @@ def test_a_row_names_the_figure_and_the_networks_of_its_claims(row):
             assert words in row['size'], address
         layers = re.findall(r'(\w+) (?:layers|blocks)', says)
         if depth and layers:
-            assert write_word(int(depth)) in layers, says
+            assert write_word(int(depth.partition('_')[0])) in layers, says
         counts = re.findall(r'\d{3,}', says.replace(',', ''))
         assert not counts or number.rpartition('_')[2] in counts, says
 
