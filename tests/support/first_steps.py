@@ -1,6 +1,5 @@
 """Steps of training, of a new member or of given parameters."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +21,6 @@ HPARAMS = HParams(
 Step = Callable[[TrainState, HParams], tuple[TrainState, jax.Array, jax.Array]]
 
 
-@functools.cache  # an experiment is compiled once in a process
 def make_step(
     experiment: Experiment, task: Task | None = None, slices: int = 1
 ) -> Step:

@@ -98,7 +98,7 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     run_script(monkeypatch, '--run', str(one_member), '--out', str(path))
     text = path.read_text()
     # The answers, and the curves of the one member that is shown.
-    assert text.count('data:image/svg+xml;base64,') == 2
+    assert text.count('src="data:image/svg+xml;base64,') == 2
     assert 'two snapshots' in text
     assert 'no number for any' in text and 'are about other runs' in text
     assert (tmp_path / 'figures' / 'answers.csv').exists()
@@ -147,7 +147,7 @@ def test_a_figure_that_fails_is_listed_and_the_others_are_drawn(
     path = tmp_path / 'page.html'
     write_report(open_run(finished.folder.workdir), path, samples.ignore)
     text = path.read_text()
-    assert text.count('data:image/svg+xml;base64,') == 1
+    assert text.count('src="data:image/svg+xml;base64,') == 1
     assert html.escape(f'{phase.TITLE} (', quote=False) in text
     shown = getattr(error, 'strerror', None) or str(error)
     assert shown in html.unescape(text)
