@@ -73,7 +73,7 @@ def test_the_report_draws_every_figure(run, tmp_path, monkeypatch):
     assert missing == ['Condensation over the grid', 'Embedding over the grid'], lines
     assert html.count('<dd>--') == len(missing)
     assert 'shape constant, keys (20, 100)' in html
-    assert html.count('data:image/svg+xml;base64,') == 13
+    assert html.count('src="data:image/svg+xml;base64,') == 13
 
 
 @pytest.mark.parametrize('word', ['--step=True', '--step=4.0'])
