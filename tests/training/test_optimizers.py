@@ -61,7 +61,7 @@ def test_warmup_drop_falls_to_the_floor_and_stays():
 
 
 CONSTANT = {'model__depth': 1, 'optimizer__shape': 'constant'}
-ALL = cases.tiny(**CONSTANT)
+ALL = cases.tiny(**CONSTANT, model__biases=True)
 BUT_EMBEDDINGS = cases.tiny(**CONSTANT, model__decayed='all_but_embeddings')
 
 
@@ -76,7 +76,7 @@ BUT_EMBEDDINGS = cases.tiny(**CONSTANT, model__decayed='all_but_embeddings')
     ids=['all', 'all but embeddings', 'gpt2'],
 )
 def test_decay_reaches_all_but_what_is_left_out(experiment, left_out, number):
-    """LayerNorms, too; what is left out by the beginning of its name."""
+    """LayerNorms and biases, too; what is left out by the beginning of its name."""
     params = cases.random_params(experiment)
     take_step, state = make_step(experiment), new_state(experiment, params)
     ends = []
