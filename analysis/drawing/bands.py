@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.typing import ColorType
+from pandas.api.typing import DataFrameGroupBy
 
 
 def draw_band(
@@ -34,6 +35,12 @@ def draw_intervals(axis: Axes, means: pd.DataFrame, **look: Any) -> None:
     """Points at the index of `stats.mean_intervals`, and their intervals as bars."""
     reach = [means['mean'] - means.low, means.high - means['mean']]
     axis.errorbar(means.index, means['mean'], reach, **look)
+
+
+def spread_dots(cells: DataFrameGroupBy) -> pd.Series:
+    """Where the dots of a cell are, side by side: -0.08 to 0.08, one alone at 0."""
+    gaps = cells.seed.transform('size') - 1
+    return 0.16 * (cells.cumcount() - gaps / 2) / gaps.clip(lower=1)
 
 
 def scale_steps(axis: Axes) -> None:

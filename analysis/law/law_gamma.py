@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from pandas.api.typing import DataFrameGroupBy
 
 from analysis.drawing import style
+from analysis.drawing.bands import spread_dots
 from analysis.estimates import select
 from analysis.law import members as law_members
 from analysis.law.members import BOTH_UNSEEN, TRAINED
@@ -111,7 +111,7 @@ def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
     means = cells[['composed', 'symmetric', 'heldout']].mean()
     labels = [f'{gamma:g}\n({at_400:.2f})' for gamma, at_400 in means.index]
     ticks = range(len(labels))
-    dots = cells.ngroup() + _spread(cells)
+    dots = cells.ngroup() + spread_dots(cells)
     for rule, shift in _SHIFT.items():
         colour = style.COLOURS[rule]
         faces = np.where(networks.converged, colour, 'white')
@@ -122,12 +122,6 @@ def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
     axis.set_xticks(ticks, labels)
     axis.set_xlim(-0.5, max(len(labels), 1) - 0.5)
     axis.set_ylim(-0.04, 1.04)
-
-
-def _spread(cells: DataFrameGroupBy) -> pd.Series:
-    """Where the dots of a cell are, side by side: -0.08 to 0.08, one alone at 0."""
-    gaps = cells.seed.transform('size') - 1
-    return 0.16 * (cells.cumcount() - gaps / 2) / gaps.clip(lower=1)
 
 
 def _make_legend() -> list[Line2D]:

@@ -44,7 +44,7 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
     Raises:
       UserError: no network of them is trained.
     """
-    members = collect(runs)
+    members, scores = collect(runs), _list_scores(runs)
     tables = []
     for name, run in runs.items():
         of_run = members[members.run == name].set_index('place')
@@ -56,7 +56,7 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
                 column = f'{eval_set}_{mapping}'
                 numbers[column] = curves.agreement.sel(of_mapping, drop=True)
         for i, place in enumerate(of_run.index):
-            lines = {column: numbers[column][i] for column in _list_scores(runs)}
+            lines = {column: numbers[column][i] for column in scores}
             table = pd.DataFrame({'step': curves.step, **lines, 'run': name})
             table['place'] = place
             for column in ('setting', 'seed'):
@@ -101,11 +101,11 @@ def subtract(runs: dict[str, Run]) -> pd.DataFrame:
     The columns are those of a table of claims, of which none has a verdict; `claim` is
     'SETTING: NUMBER', `address` the column of the number.
     """
-    members = collect(runs)
+    members, scores = collect(runs), _list_scores(runs)
     first, second = (Group(name, {'run': name}) for name in runs)
     rows = []
     for setting in members.setting.unique():
-        for column, score in _list_scores(runs).items():
+        for column, score in scores.items():
             compare = ratio if column == LOSS else difference
             row = claims.Claim(
                 column,

@@ -18,6 +18,7 @@ from matplotlib.lines import Line2D
 
 from analysis import frame
 from analysis.drawing import style
+from analysis.drawing.bands import spread_dots
 from analysis.estimates import select
 from analysis.members.columns import PAPER_WIDTH, equivalent_gamma
 from analysis.p1.claims import FAIR
@@ -87,8 +88,7 @@ def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
     """A dot for every network and rule, hollow where it has not converged."""
     places = sorted(networks.place.unique())
     x = networks.place.map(places.index)
-    seeds = networks.groupby('place')
-    spread = 0.16 * (seeds.cumcount() / (seeds.place.transform('size') - 1) - 0.5)
+    spread = spread_dots(networks.groupby('place'))
     for rule, shift in SHIFTS.items():
         colour = style.COLOURS[rule]
         for marker, here in networks.groupby(networks.route.map(MARKERS).fillna(OTHER)):
