@@ -34,7 +34,7 @@ def find_crossings(
     return np.array(crossings, float)
 
 
-AT_LEAST, AT_MOST, NO_BOUND = 'at least', 'at most', 'no bound,'
+AT_LEAST, AT_MOST, NO_BOUND = 'at least', 'at most', 'about'
 
 
 class Lag(NamedTuple):
