@@ -40,9 +40,8 @@ TEMPLATES = {
     'RESULTS.md': 'RESULTS.md.j2',
     'analysis/gallery/README.md': 'gallery.md.j2',
     'analysis/gallery/depth.md': 'depth.md.j2',
-    **dict.fromkeys(PAPERS, 'paper.md.j2'),
 }
-PAGES = tuple(TEMPLATES)
+PAGES = (*TEMPLATES, *PAPERS)
 WORDS = ('no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine')
 WORDS += ('ten', 'eleven', 'twelve')
 
@@ -382,13 +381,22 @@ def require(verdict: str, *rows: Row) -> str:
 
 
 def render(page: str) -> str:
-    """The text of one of PAGES; `sets.j2` names what several sentences show."""
+    """The text of one of PAGES; `sets.j2` names what several sentences show.
+
+    A paper's page is `paper.md.j2`, or the paper's own page.md.j2, which extends it.
+    """
     templates = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        loader=jinja2.FileSystemLoader((FOLDER, papers.ANALYSIS)),
     )
     templates.filters['word'] = write_word
-    source = (FOLDER / 'sets.j2').read_text() + (FOLDER / TEMPLATES[page]).read_text()
-    template = templates.from_string(source)
+    if page in PAPERS:
+        names = (f'{PAPERS[page]}/page.md.j2', 'paper.md.j2')
+        template = templates.select_template(names)
+    else:
+        sets = (FOLDER / 'sets.j2').read_text()
+        template = templates.from_string(sets + (FOLDER / TEMPLATES[page]).read_text())
     tables = {'cells': select_cells, 'gap': subtract_groups, 'effect': read_effect}
     tables |= {'best': select_best, 'answers': count_answers, 'shadow': count_shadow}
     tables |= {'require': require, 'earlier': claims.EARLIER, 'today': claims.TODAY}
@@ -406,7 +414,7 @@ def _list_contents(page: str) -> dict[str, Any]:
             'introduction': import_claims(package).INTRODUCTION,
             'sections': gallery.list_sections(package, read_rows(package)),
         }
-    if TEMPLATES[page] == 'gallery.md.j2':
+    if page == 'analysis/gallery/README.md':
         rows = {name: read_rows(name) for name in papers.NAMES}
         return {'rows': gallery.list_rows(rows), 'papers': papers.list_papers()}
     return {}

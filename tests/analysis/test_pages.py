@@ -1,6 +1,7 @@
 """README, RESULTS and the gallery: their numbers of ours come from committed tables."""
 
 import functools
+import pathlib
 import re
 from types import SimpleNamespace
 
@@ -11,12 +12,12 @@ import pytest
 from analysis import pages, papers
 from analysis.claims import VERDICTS
 from analysis.figure import find_figures
-from analysis.pages import PAGES, TEMPLATES, WORDS, gallery
+from analysis.pages import PAGES, WORDS, gallery
 
 # What no table holds yet: settings of a machine, and its times (costs.md).
 UNBOUND = {'README.md.j2': ('Two commands', 'Reproduce a figure')}
-TOMLS = sorted(papers.ANALYSIS.glob('*/gallery.toml'))
-SOURCES = (*dict.fromkeys(TEMPLATES.values()), *map(str, TOMLS))
+TEMPLATES = sorted(papers.ANALYSIS.glob('*/*.md.j2'))
+SOURCES = (*TEMPLATES, *sorted(papers.ANALYSIS.glob('*/gallery.toml')))
 NUMBER = re.compile(r'(?<![\w.])\d*\.\d+(?![\w.])')
 INTEGER = re.compile(r'(?<![\w.:,+−])(?!20\d\d)\d{3,}(?![\w.,:])')  # but a year
 # In prose too, without bold: what decides is the table. A sentence about the rule, or
@@ -37,9 +38,9 @@ def test_the_committed_page_is_what_its_template_and_the_tables_give(page):
     assert pages.render(page) == (pages.ROOT / page).read_text()
 
 
-def list_sections(source: str) -> list[str]:
+def list_sections(source: pathlib.Path) -> list[str]:
     """The sections of a template, without addresses, settings, code and links."""
-    text = (pages.FOLDER / source).read_text()
+    text = source.read_text()
     text = re.sub(r'\{\{.*?\}\}|\{%.*?%\}|```.*?```', '', text, flags=re.DOTALL)
     text = re.sub(
         r'^    .*$|<[^>]*>|`[^`\n]*`|\]\([^)]*\)', '', text, flags=re.MULTILINE
@@ -48,14 +49,14 @@ def list_sections(source: str) -> list[str]:
     return re.split(r'^## ', text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize('source', SOURCES)
+@pytest.mark.parametrize('source', SOURCES, ids=lambda path: '/'.join(path.parts[-2:]))
 def test_a_template_has_no_number_or_verdict_of_its_own(source):
     """Nor a count, nor a figure; but for settings and the papers' numbers."""
     for section in list_sections(source):
         found = VERDICT.findall(section)
-        if not section.startswith(UNBOUND.get(source, ())):
+        if not section.startswith(UNBOUND.get(source.name, ())):
             found += NUMBER.findall(section)
-            found += COUNTED.findall(section) if source in FREE else []
+            found += COUNTED.findall(section) if source.name in FREE else []
             for number in INTEGER.findall(section):
                 if float(number) not in find_settings():
                     found.append(number)
@@ -85,8 +86,8 @@ def find_settings() -> set[float]:
 
 def test_what_stands_in_backticks_is_a_setting_or_a_papers_number():
     settings = find_settings()
-    for source in set(TEMPLATES.values()):
-        text = (pages.FOLDER / source).read_text()
+    for source in TEMPLATES:
+        text = source.read_text()
         text = re.sub(r'\{\{.*?\}\}|\{%.*?%\}', '', text, flags=re.DOTALL)
         for number in re.findall(r'`[+−]?(\d*\.\d+)(?: %)?`', text):
             is_share = round(float(number) * 100, 3) in settings
