@@ -326,13 +326,15 @@ def select_best(name: str, column: str, **levels: object) -> Cells:
     return Cells(rows.groupby('seed')[[column]].max(), column)
 
 
-def count_answers(**levels: object) -> SimpleNamespace:
-    """How many networks of P1's answer mostly composed, mostly symmetric, neither."""
+def list_seeds(**levels: object) -> SimpleNamespace:
+    """The seeds of P1's networks that answer mostly composed, symmetric, neither."""
     rows = estimates.select(read_cells('p1/members'), levels)
-    composed = int((rows.unseen_composed > 0.5).sum())
-    symmetric = int((rows.unseen_symmetric > 0.5).sum())
-    neither = len(rows) - composed - symmetric
-    return SimpleNamespace(composed=composed, symmetric=symmetric, neither=neither)
+    composed, symmetric = rows.unseen_composed > 0.5, rows.unseen_symmetric > 0.5
+    groups = {'composed': composed, 'symmetric': symmetric}
+    groups['neither'] = ~composed & ~symmetric
+    return SimpleNamespace(
+        **{name: tuple(rows.seed[of]) for name, of in groups.items()}
+    )
 
 
 def count_shadow(run: str, **levels: object) -> str:
@@ -398,7 +400,7 @@ def render(page: str) -> str:
         sets = (FOLDER / 'sets.j2').read_text()
         template = templates.from_string(sets + (FOLDER / TEMPLATES[page]).read_text())
     tables = {'cells': select_cells, 'gap': subtract_groups, 'effect': read_effect}
-    tables |= {'best': select_best, 'answers': count_answers, 'shadow': count_shadow}
+    tables |= {'best': select_best, 'seeds_of': list_seeds, 'shadow': count_shadow}
     tables |= {'require': require, 'earlier': claims.EARLIER, 'today': claims.TODAY}
     text = template.render(read_packages() | tables | _list_contents(page))
     return f'{text.rstrip()}\n'
