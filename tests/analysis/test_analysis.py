@@ -26,8 +26,7 @@ from anchorjax.network import Network
 from anchorjax.storage.reader import open_run
 from anchorjax.tasks.solution import SOLUTIONS, classify_members
 from tests.support import cases, p2_tasks, sweeps
-from tests.support.converged import mark_converged
-from tests.support.planted_results import plant_curves
+from tests.support.planted_results import mark_converged, plant_curves
 from tests.support.sweeps import opened
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
-from analysis import figure, papers
+from analysis import figure
 from analysis.drawing import style
 from analysis.p1 import condensation
 from anchorjax.errors import UserError
@@ -259,15 +259,6 @@ def test_types_of_a_figure_may_be_texts_and_its_table_is_none_but_a_table(tmp_pa
     path.write_text(OWN.replace("run.members[['train_loss']]", '{}'))
     with pytest.raises(UserError, match='compute gives dict, not a DataFrame'):
         figure.import_figures(path)['own'].compute(None)
-
-
-def test_an_editors_hidden_file_is_no_figure(tmp_path, monkeypatch):
-    names = set(figure.find_figures())
-    shutil.copytree(papers.ANALYSIS, tmp_path / 'analysis')
-    (tmp_path / 'analysis' / 'p1' / '.#phase.py').symlink_to('me@host.1:1')
-    (tmp_path / 'analysis' / 'p2' / '._label_law.py').touch()
-    monkeypatch.setattr(papers, 'ANALYSIS', tmp_path / 'analysis')
-    assert set(figure.find_figures()) == names
 
 
 FIGURES = figure.find_figures()

@@ -12,9 +12,9 @@ from anchorjax.models.edges import allow_edges
 from anchorjax.network import Network
 from anchorjax.training.forward import compute_logits
 from tests.support import cases
+from tests.support.cases import assert_same_but_rounding
 from tests.support.networks import reference
 from tests.support.networks.wired import LONGER
-from tests.support.rounding import assert_same_but_rounding
 from tests.support.sweeps import trained
 
 TOKENS_BT = np.array([[9, 4, 3, 11, 5, 6], [6, 12, 2, 1, 9, 9], [8, 1, 1, 7, 6, 5]])

@@ -17,8 +17,7 @@ from anchorjax.sweeps.plan import describe_sweep
 from anchorjax.sweeps.prepare import prepare
 from anchorjax.tasks import TASKS
 from anchorjax.training.devices import make_mesh
-from tests.support.presets import list_specs
-from tests.support.sweeps import ROOT
+from tests.support.sweeps import ROOT, list_specs
 
 SPECS = list_specs()
 

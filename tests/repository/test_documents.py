@@ -19,8 +19,7 @@ import pytest
 
 from analysis import figure
 from anchorjax import cli, config, grid
-from tests.support.presets import list_specs
-from tests.support.sweeps import ROOT
+from tests.support.sweeps import ROOT, list_specs
 
 FIGURES = figure.find_figures()
 COMMAND = re.compile(r'python -m analysis (\w+) (--runs? .*)')

@@ -17,7 +17,6 @@ from anchorjax.tasks import Batch, EvalSets, Task
 from anchorjax.training.devices import make_mesh
 
 SIZE, VOCAB, NUM_ASKED = 50, 12, 10
-KEY = jax.random.key(0)
 
 
 @dataclasses.dataclass(frozen=True)
