@@ -162,19 +162,6 @@ def read_metrics(workdir: pathlib.Path) -> list[dict[str, Any]]:
     return list(map(json.loads, text.splitlines()))
 
 
-def test_a_tracker_gets_the_curve_of_each_network_by_its_point(finished):
-    run = finished  # chunks of two
-    records = read_metrics(run.folder.workdir)
-    assert len(records) == run.results.trained.size * len(run.curves.step)
-    for record in records:
-        point = {axis: record[axis] for axis in run.experiment.axes}
-        row = run.curves.sel(point | {'step': record['step']})
-        assert record['train_loss'] == pytest.approx(row.train_loss.item())
-        for mapping in ('composed', 'symmetric'):
-            stored = row.agreement.sel(eval_set='unseen', mapping=mapping).item()
-            assert record[f'unseen_{mapping}'] == pytest.approx(stored)
-
-
 @pytest.mark.slow
 def test_a_new_notebook_trains_on_every_core(tmp_path):
     done = subprocess.run(
