@@ -9,9 +9,9 @@ import pytest
 from anchorjax.errors import UserError
 from anchorjax.network import Network
 from tests.support import cases
+from tests.support.cases import assert_same_but_rounding
 from tests.support.networks import reference
 from tests.support.p2_tasks import make_experiment
-from tests.support.rounding import assert_same_but_rounding
 
 TOKENS_BT = np.array([[9, 4, 3, 11], [6, 1, 2, 8], [7, 2, 2, 5]])
 HEADS = {'model__heads': 2, 'model__biases': True}

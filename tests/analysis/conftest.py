@@ -6,7 +6,7 @@ from anchorjax import api, config
 from anchorjax.storage.reader import open_run
 from anchorjax.training.devices import make_mesh
 from tests.support import p2_tasks, text_tasks
-from tests.support.converged import mark_converged
+from tests.support.planted_results import mark_converged
 
 
 def make_windows() -> config.Experiment:

@@ -11,7 +11,6 @@ from analysis.p1 import (
     attention_flow,
     causal,
     cosine,
-    lazy,
     mechanisms,
     solutions,
 )
@@ -26,8 +25,7 @@ from anchorjax.network import Network
 from anchorjax.storage.reader import open_run
 from anchorjax.tasks.solution import SOLUTIONS, classify_members
 from tests.support import cases, p2_tasks, sweeps
-from tests.support.converged import mark_converged
-from tests.support.planted_results import plant_curves
+from tests.support.planted_results import mark_converged, plant_curves
 from tests.support.sweeps import opened
 
 
@@ -76,9 +74,7 @@ MIXTURES = dataclasses.replace(p2_tasks.make_mixture(), static_axes=CONTROLS)
     ('figure', 'experiment', 'line'),
     [
         (complexity, TWO_BLOCKS, "task 'memory_reasoning': .* 'seen_heldout'"),
-        (lazy, TWO_BLOCKS, "task 'memory_reasoning': .* 'seen_heldout'"),
         (decay_map, TWO_BLOCKS, "task 'memory_reasoning': .* 'anchors'"),
-        (mechanisms, TWO_BLOCKS, "task 'memory_reasoning': .* 'anchors'"),
         (learning_order, sweeps.experiment(), "task 'anchors': .* 'memory_reasoning'"),
         (reasoning_bias, MIXTURES, 'the sources differ between cohorts'),
         (theory_path, TWO_BLOCKS, "model 'transformer'"),

@@ -1,20 +1,13 @@
 """Figures and report of sweeps along axes of every type that a preset may have."""
 
-import re
-
 import pytest
 
 from analysis import figure
 from analysis.frame import read_members
 from analysis.p1 import eigenvalues, lazy, solutions
 from analysis.p3 import complexity
-from analysis.report import figures
-from analysis.report.choose import Choice, choose_networks
-from analysis.report.subject import Subject
-from analysis.report.write import write_report
 from anchorjax.errors import UserError
-from tests.support.converged import mark_converged
-from tests.support.drawing import SMALL, draw_pixels
+from tests.support.drawing import draw_pixels
 
 SHAPES = ('warmup_cosine', 'constant')
 # xarray takes an array for a dict if it has labels along an axis called `keys`.
@@ -51,29 +44,6 @@ def test_the_figures_of_the_sweep_take_every_member(run):
     W = run.params(learning_rate=1e-2, seed=0, **POINT)['W_embed']
     assert spectra.followed == 0.8
     assert spectra.sizes['index'] == min(W.shape)
-
-
-def choose_first(subject: Subject) -> dict[str, Choice]:
-    """One network: another has the same figures."""
-    return dict([*choose_networks(subject).items()][:1])
-
-
-@pytest.mark.slow
-def test_the_report_draws_every_figure(run, tmp_path, monkeypatch):
-    """40 steps are too few to converge, and only converged members have mechanisms."""
-    monkeypatch.setattr('analysis.report.write.choose_networks', choose_first)
-    converged = mark_converged(run, run.results['shape'] == 'constant')
-    monkeypatch.setattr(figures, 'OPTIONS', SMALL)
-    lines = []
-    path = tmp_path / 'report.html'
-    write_report(converged, path, lines.append)
-    html = path.read_text()
-    # A grid over other axes must be told the value of keys, and says so.
-    missing = re.findall(r'<dt>(.*?) \(.*?</dt><dd>--keys: the figure shows one', html)
-    assert missing == ['Condensation over the grid', 'Embedding over the grid'], lines
-    assert html.count('<dd>--') == len(missing)
-    assert 'shape constant, keys (20, 100)' in html
-    assert html.count('src="data:image/svg+xml;base64,') == 13
 
 
 @pytest.mark.parametrize('word', ['--step=True', '--step=4.0'])

@@ -318,30 +318,3 @@ def test_the_power_stands_beside_the_verdict(number, low, high):
     draws = np.random.default_rng(0).normal(0.4, spread, (number, 20_000))
     found = stats.ttest_1samp(draws, 0).pvalue < 0.05 / 2
     assert powers[0] == pytest.approx(found.mean(), abs=0.015)
-
-
-@pytest.mark.parametrize(
-    ('possible', 'is_known'),
-    [
-        (claims.stats.SHARE, True),
-        (claims.stats.CHANGE, True),
-        (claims.stats.COSINE, False),
-        (claims.stats.SIZE, False),
-        (claims.stats.ANY, False),
-    ],
-)
-def test_only_numbers_of_answers_have_the_power_to_find_a_share_of_them(
-    possible, is_known
-):
-    """0.4 of the answers is no distance between two correlations."""
-    scores = {'a': 0.6 + np.resize(SPREAD, 6), 'b': 0.4 - np.resize(SPREAD, 6)}
-    members = pd.DataFrame(scores).rename_axis('seed').reset_index()
-    members = members.melt('seed', var_name='side', value_name='score')
-    members = members.assign(run='run', converged=True)
-    for estimate in (
-        estimates.level('score', A, possible),
-        estimates.difference('score', A, B, possible),
-    ):
-        claim = make_claim(above(0))._replace(estimate=estimate)
-        (power,) = claims.tabulate([claim], members).power
-        assert np.isfinite(power) == is_known

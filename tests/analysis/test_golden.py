@@ -12,8 +12,7 @@ from analysis.claims import TODAY
 from analysis.papers import NAMES, import_claims
 from anchorjax import config
 from anchorjax.errors import UserError
-from tests.support.presets import list_specs
-from tests.support.sweeps import ROOT
+from tests.support.sweeps import ROOT, list_specs
 
 GALLERY = ROOT / 'analysis' / 'gallery'
 MOST_JUDGED = 5  # of a figure, whose rows share the risk by the rule of today

@@ -13,7 +13,6 @@ from analysis.p1 import eigenvalues
 from analysis.p1.official import measure_agreement
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import open_run
-from tests.support import cases
 from tests.support.networks.planted import make_untrained_member
 from tests.support.sweeps import opened
 
@@ -109,34 +108,3 @@ def test_an_older_snapshot_does_not_pass_for_a_lost_last_one(finished, tmp_path)
         shutil.rmtree(snapshots)
     with pytest.raises(StoreError, match=r'no snapshot .*/40; steps here: \[\]'):
         eigenvalues.compute(run, depth=2)
-
-
-def test_roles_partition_every_sequence(member):
-    asked = sequences.sample(member, 300)
-    roles_BT, names = member.roles(asked.tokens_BT), member.task.role_names
-    at = np.arange(300)
-    for offset, role in enumerate(('key', 'anchor_1', 'anchor_2')):
-        assert (roles_BT[at, asked.position_B + offset] == names.index(role)).all()
-    assert (roles_BT[:, -1] == names.index('last')).all()  # noise stands last
-    tokens = asked.tokens_BT[at, asked.position_B]
-    np.testing.assert_array_equal(tokens, asked.x_B)
-
-
-def test_its_eval_sets_give_the_agreement_that_training_recorded(finished, member):
-    """By the key's position, too: data, split and parameters are the member's own."""
-    tokens_PBT, labels_PRB = member.eval_sets
-    answers_PB = np.stack([member.answer(tokens_BT) for tokens_BT in tokens_PBT])
-    is_right_PRB = answers_PB[:, None] == labels_PRB
-    recorded = finished.results.sel(**POINT).squeeze()
-    # One answer may differ: last bits depend on how a batch is cut.
-    one = 1.01 / tokens_PBT.shape[1]
-    np.testing.assert_allclose(is_right_PRB.mean(-1), recorded.agreement, atol=one)
-    unseen = member.task.eval_set_names.index('unseen')
-    position_B, _, _ = cases.decode(tokens_PBT[unseen])
-    by_position = recorded.agreement_by_group.sel(eval_set='unseen')
-    assert by_position.group.values.tolist() == ['at_0', 'at_1']  # seq_len 4
-    for position in (0, 1):
-        is_here_B = position_B == position
-        share_R = is_right_PRB[unseen][:, is_here_B].mean(-1)
-        found_R = by_position.sel(group=f'at_{position}')
-        np.testing.assert_allclose(found_R, share_R, atol=1.01 / is_here_B.sum())

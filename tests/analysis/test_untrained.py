@@ -10,7 +10,7 @@ import pytest
 
 from analysis.members.point import list_points
 from analysis.members.untrained import draw_independent, find_untrained, make_untrained
-from analysis.p1 import attention_flow, cosine, tsne
+from analysis.p1 import attention_flow, cosine
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
@@ -90,9 +90,6 @@ def test_members_that_start_from_a_file_have_it_as_their_null(tmp_path):
         make_untrained(member)
 
 
-MAP = {'number': 200, 'map_number': 60, 'perplexity': 8, 'neighbours': 4}
-
-
 @pytest.mark.parametrize(
     ('figure', 'options', 'number', 'place'),
     [
@@ -100,9 +97,6 @@ MAP = {'number': 200, 'map_number': 60, 'perplexity': 8, 'neighbours': 4}
         pytest.param(
             *(attention_flow, {'tokens': (9, 10, 4, 3)}, 'trained', {}),
             marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            *(tsne, MAP, 'share', {'space': 'full space'}), marks=pytest.mark.slow
         ),
     ],
 )

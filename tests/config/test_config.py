@@ -24,13 +24,6 @@ def test_a_size_that_the_model_does_not_have_is_refused():
             config.default(model=model, size=size)
 
 
-def test_an_axis_is_a_tuple_and_never_a_list():
-    values = config.to_dict(experiment())
-    values['grid']['gamma'] = [0.3]
-    with pytest.raises(ConfigError, match=r'grid.gamma = \[0.3\]: must be a tuple'):
-        config.from_dict(values)
-
-
 def test_a_width_alone_makes_a_sensible_model():
     """P1 has d_k = d / 2 with one head, and 3 d neurons (PAPERS 1.2)."""
     c = config.default()

@@ -11,9 +11,7 @@ import pytest
 
 from anchorjax import cli
 from anchorjax.errors import ConfigError, StoreError, StoreUnavailable, TemporaryError
-from anchorjax.files import report_in_one_line
 from anchorjax.sweeps.signals import Preempted
-from anchorjax.training import hosts
 from tests.support import in_process
 from tests.support.sweeps import ROOT, THREE, TINY_FILE, bits, fake_devices
 
@@ -47,37 +45,6 @@ def test_an_error_is_one_line_and_an_exit_code(capsys, error, code, line):
     assert caught.value.code == code
     (said,) = capsys.readouterr().err.splitlines()
     assert said.startswith(line)
-
-
-@pytest.mark.slow
-def test_devices_that_are_not_here_are_one_line(tmp_path):
-    words = [sys.executable, 'launch/sweep.py', '--config', TINY_FILE]
-    done = subprocess.run(
-        [*words, '--workdir', str(tmp_path)],
-        cwd=ROOT,
-        env={**os.environ, 'JAX_PLATFORMS': 'cuda'},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith('error: JAX_PLATFORMS: must name')
-    assert 'Traceback' not in done.stderr and not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize('code', [errno.ENOSPC, errno.ENOLCK, errno.EMFILE])
-def test_a_disk_that_is_full_while_a_sweep_saves_is_no_bad_input(
-    capsys, tmp_path, code
-):
-    def write() -> None:
-        with report_in_one_line('write', tmp_path):
-            raise OSError(code, os.strerror(code), '/data/run')
-
-    with pytest.raises(SystemExit) as caught:
-        cli.run_command(lambda: hosts.run_on_first(write))
-    assert caught.value.code == 1
-    line = f'error: cannot write {tmp_path}: {os.strerror(code)}\n'
-    assert capsys.readouterr().err == line
 
 
 def test_a_file_that_uses_jax_before_the_sweep_is_bad_input(monkeypatch, capsys):

@@ -11,8 +11,13 @@ from anchorjax.experiment import Experiment
 from anchorjax.models import Activations
 from anchorjax.models.transformer import NORMS
 from tests.support import cases
-from tests.support.cases import TOKENS_BT, forward, run_both, run_forward
-from tests.support.rounding import assert_same_but_rounding
+from tests.support.cases import (
+    TOKENS_BT,
+    assert_same_but_rounding,
+    forward,
+    run_both,
+    run_forward,
+)
 
 GPT2 = {'gpt2': {}, 'gpt2_remat': {'model__remat': True}}
 

@@ -15,10 +15,10 @@ from anchorjax.grid import HParams
 from anchorjax.models.transformer import ACTIVATIONS
 from anchorjax.training.step import TrainState, init_member, new_state
 from tests.support import cases
+from tests.support.cases import assert_same_but_rounding
 from tests.support.first_steps import HPARAMS, make_step
 from tests.support.networks import reference
 from tests.support.p2_tasks import make_experiment
-from tests.support.rounding import assert_same_but_rounding
 
 # Large eps of LayerNorm and Adam: an eps in the wrong place shows.
 BASE = {'model__eps': 0.05, 'optimizer__eps': 1e-2}

@@ -12,15 +12,15 @@ import pathlib
 import re
 import shlex
 import shutil
-import struct
 import subprocess
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from analysis import figure
 from anchorjax import cli, config, grid
-from tests.support.presets import list_specs
-from tests.support.sweeps import ROOT
+from tests.support.sweeps import ROOT, list_specs
 
 FIGURES = figure.find_figures()
 COMMAND = re.compile(r'python -m analysis (\w+) (--runs? .*)')
@@ -217,38 +217,34 @@ def test_every_place_that_is_cited_exists_once():
 BLOCK = re.compile(r'```python\n(writers = .*?)```', re.DOTALL)
 
 
-def test_a_tracker_gets_a_curve_for_each_network(tmp_path, monkeypatch, finished):
-    tensorboardX = pytest.importorskip('tensorboardX')
+class Writer(list):
+    """A tracker's: the scalars that it was given, as (name, value, step)."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def add_scalar(self, *scalar: Any) -> None:
+        self.append(scalar)
+
+
+def test_a_tracker_gets_the_curves_of_each_network(tmp_path, monkeypatch, finished):
     (tmp_path / 'runs').mkdir()
     (tmp_path / 'runs/phase').symlink_to(finished.folder.workdir)
     monkeypatch.chdir(tmp_path)
     (code,) = BLOCK.findall((ROOT / 'README.md').read_text())
-    names = {'json': json, 'tensorboardX': tensorboardX}
+    names = {'json': json, 'tensorboardX': SimpleNamespace(SummaryWriter=Writer)}
     exec(code, names)
-    for writer in names['writers'].values():
-        writer.close()
-    members = finished.members
-    assert len(names['writers']) == len(members)
-    for row in members.itertuples():
-        tracked = tmp_path / f'tracked/{row.depth}/{row.gamma}/{row.seed}'
-        (path,) = tracked.iterdir()
+    writers = {writer.folder: writer for writer in names['writers'].values()}
+    assert len(writers) == len(finished.members)
+    for row in finished.members.itertuples():
+        writer = writers[f'tracked/{row.depth}/{row.gamma}/{row.seed}']
         point = {'depth': row.depth, 'gamma': row.gamma, 'seed': row.seed}
-        losses = finished.curves.train_loss.sel(point).squeeze()
-        assert read_scalars(path, 'train_loss') == pytest.approx(
-            dict(zip(losses.step.values.tolist(), losses.values.tolist(), strict=True))
-        )
-
-
-def read_scalars(path, name: str) -> dict[int, float]:
-    """{step: value} of a scalar in an event file (TFRecord framing, by hand)."""
-    from tensorboardX.proto.event_pb2 import Event
-
-    data, found = path.read_bytes(), {}
-    while data:
-        (length,) = struct.unpack('<Q', data[:8])
-        event = Event.FromString(data[12 : 12 + length])
-        data = data[16 + length :]
-        for value in event.summary.value:
-            if value.tag == name:
-                found[event.step] = value.simple_value
-    return found
+        curves = finished.curves.sel(point).squeeze()
+        unseen = curves.agreement.sel(eval_set='unseen')
+        expected = {'train_loss': curves.train_loss}
+        for mapping in ('composed', 'symmetric'):
+            expected[f'unseen_{mapping}'] = unseen.sel(mapping=mapping)
+        for name, curve in expected.items():
+            found = {step: value for key, value, step in writer if key == name}
+            steps = curve.step.values.tolist()
+            assert found == pytest.approx(dict(zip(steps, curve.values, strict=True)))

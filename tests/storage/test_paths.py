@@ -38,17 +38,11 @@ def place(tmp_path, monkeypatch) -> pathlib.Path:
     ('given', 'expected'),
     [
         ('run', 'A/run'),
-        ('./run/', 'A/run'),
         ('runs//a/./b', 'A/runs/a/b'),
         ('../run', 'run'),
-        ('new/../run', 'A/run'),
-        ('..', '.'),
-        ('../A/../B/run', 'B/run'),
         ('link', 'A/link'),  # its own name is that of the run
         ('link/../run', 'far/run'),  # as the kernel reads it
         ('~/run', 'home/run'),
-        ('./~/run', 'A/~/run'),
-        (pathlib.Path('../run'), 'run'),
         ('s3:run', 'A/s3:run'),
         ('a b/%41#[x]', 'A/a b/%41#[x]'),
     ],
@@ -76,8 +70,6 @@ def test_a_user_without_a_name_and_a_home_needs_none(monkeypatch):
 NO_PATHS = [
     '',
     'gs://bucket/run',
-    'S3://bucket/run',
-    'file:///tmp/run',
     'file:/tmp/run',
     pathlib.Path('hf://user/run'),
     'host:/data/run',

@@ -84,3 +84,14 @@ def plant_member(
         by_group.loc[unseen] = score
     member.loc[{'eval_set': 'seen_heldout', 'mapping': 'assigned'}] = heldout
     results['deviation'][place] = 0.0
+
+
+def mark_converged(run: Run, is_converged: xr.DataArray | bool = True) -> Run:
+    """The same run, read again, in which all or some members have converged."""
+    marked = Run(run.folder)
+    results = run.results.copy(deep=True)
+    flags = xr.full_like(results.trained, True) & is_converged
+    converged = flags.transpose(*results.trained.dims)
+    # Where functools.cached_property keeps it.
+    vars(marked)['results'] = results.assign(converged=converged)
+    return marked

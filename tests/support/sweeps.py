@@ -1,6 +1,7 @@
 """What tests of whole sweeps share: a tiny sweep, in this process or as a command."""
 
 import hashlib
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -165,3 +166,14 @@ def tree_hash(folder: pathlib.Path | str) -> dict[str, str]:
     for path in list_files(pathlib.Path(folder)):
         hashes[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
     return hashes
+
+
+def list_specs() -> list[str]:
+    """'PATH:PRESET' of every preset of every config, as `config.load` takes it."""
+    specs = []
+    for path in sorted((ROOT / 'configs').glob('*.py')):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        specs += [f'{path}:{preset}' for preset in module.PRESETS]  # '': the default
+    return specs

@@ -7,7 +7,6 @@ import signal
 from typing import Any
 
 import chex
-import numpy as np
 import pandas as pd
 import pytest
 from jax.sharding import Mesh
@@ -132,23 +131,6 @@ def test_lanes_that_were_chosen_at_the_beginning_are_kept(monkeypatch):
     assert describe_environment(auto, mesh).lanes == 1
     replace('environment.cpu_fingerprint', 'another CPU')
     assert describe_environment(auto, mesh, before=before).lanes == 1
-
-
-@pytest.mark.slow
-def test_a_sweep_moved_to_another_layout_goes_on(whole, tmp_path):
-    """Chunks of two members, later one by one: none is lost, none trained twice."""
-    begin_and_stop(tmp_path)
-    folder, mesh = take_up(tmp_path, 'lanes', 1, allow_change=True)
-    assert folder.chunk_size == 2
-    run_sweep(folder, mesh, allow_environment_change=True)
-    moved = publish(folder)
-    assert bool(moved.results.trained.all())
-    for name in ('train_loss', 'agreement'):
-        ours, theirs = moved.curves[name].values, whole.curves[name].values
-        np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=0.04)
-    for seed in (3, 6):
-        ours, theirs = moved.params(seed=seed), whole.params(seed=seed)
-        chex.assert_trees_all_close(ours, theirs, rtol=1e-2, atol=1e-3)
 
 
 @pytest.mark.slow

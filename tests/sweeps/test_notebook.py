@@ -97,12 +97,8 @@ def edit_what_is_closed_over(monkeypatch) -> None:
     monkeypatch.setitem(rules, 'now', multiply)
 
 
-EDITS = [edit_a_helper, edit_what_is_closed_over]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize('edit', EDITS)
-def test_an_edited_task_trains_its_new_rule(experiment, tmp_path, monkeypatch, edit):
+def test_an_edited_task_trains_its_new_rule(experiment, tmp_path, monkeypatch):
     def train(name: str) -> dict[str, np.ndarray]:
         run = api.train(experiment, tmp_path / name)
         task = run.experiment.task
@@ -114,17 +110,14 @@ def test_an_edited_task_trains_its_new_rule(experiment, tmp_path, monkeypatch, e
         }
 
     before = train('before')
-    edit(monkeypatch)
+    edit_a_helper(monkeypatch)
     after = train('after')
     for name, values in before.items():
         assert (after[name] != values).any(), name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('edit', EDITS)
-def test_two_rules_are_not_mixed_in_a_run(
-    experiment, tmp_path, monkeypatch, capsys, edit
-):
+def test_two_rules_are_not_mixed_in_a_run(experiment, tmp_path, monkeypatch, capsys):
     """As a file that a task reads at its top: no digest of sources knows of it."""
 
     def train(index: int, **options) -> api.Run:
@@ -133,7 +126,7 @@ def test_two_rules_are_not_mixed_in_a_run(
 
     train(0).experiment_of(seed=0)
     with monkeypatch.context() as patch:
-        edit(patch)
+        edit_what_is_closed_over(patch)
         with pytest.raises(
             StoreError, match=r'another (task|model) of cohort all: its'
         ):

@@ -6,26 +6,22 @@ import shutil
 
 import pytest
 
-from anchorjax import api, config
+from anchorjax import api
 from anchorjax.errors import UserError
 from anchorjax.sweeps import cost
 from anchorjax.sweeps.plan import describe_sweep
 from anchorjax.sweeps.prepare import Sweep, prepare
 from anchorjax.sweeps.shards import Shard
-from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training import devices
 from tests.support import in_process
 from tests.support.faults import ONE, train_and_stop
 from tests.support.sweeps import (
-    ROOT,
     TINY_FILE,
-    copy_folder,
     experiment,
     opened,
     tree_hash,
 )
 
-GIB = 2**30
 Usage = collections.namedtuple('Usage', 'total used free')
 
 
@@ -52,18 +48,6 @@ def set_free_disk(monkeypatch):
     return change
 
 
-@pytest.mark.slow
-def test_a_sweep_that_fills_the_disk_is_refused(sweep, set_free_disk, tmp_path):
-    """P1's Fig 2: 1,782 networks with seven snapshots each need 276 GiB."""
-    set_free_disk(61 * GIB)
-    workdir = f'--workdir={tmp_path / "run"}'
-    said = sweep(workdir, config_file='configs/phase.py:paper')
-    assert said.code == 2
-    (line,) = said.errors.splitlines()
-    assert re.search(r'writes 27\d\.\d GiB, but only 61.0 GiB are free', line)
-    assert not list(tmp_path.iterdir())
-
-
 def test_the_api_refuses_a_full_disk_and_keeps_a_finished_sweep(
     set_free_disk, one_member, tmp_path
 ):
@@ -72,17 +56,6 @@ def test_the_api_refuses_a_full_disk_and_keeps_a_finished_sweep(
         api.train(experiment(), tmp_path / 'run')
     assert not list(tmp_path.iterdir())
     api.train(experiment(**ONE), one_member)  # nothing is left to write
-
-
-@pytest.mark.slow
-def test_the_largest_preset_is_planned_without_compiling(monkeypatch, tmp_path):
-    def refuse(trainer: Trainer, rows: int) -> None:
-        raise AssertionError('it compiles')
-
-    monkeypatch.setattr(Trainer, 'compile', refuse)
-    spec = str(ROOT / 'configs' / 'phase.py:paper')
-    sweep = prepare(config.resolve(config.load(spec)), tmp_path)
-    assert '1,782 members in ' in describe_sweep(sweep)
 
 
 def read_work(sweep: Sweep) -> tuple[float, float]:
@@ -150,17 +123,6 @@ def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(sweep, tmp_path
     assert re.search(r'about \d+ KiB of memory each', said.out)
     assert re.search(r'disk: \d+ KiB to write', said.out)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-def test_the_same_command_again_says_all_is_done(sweep, one_member, tmp_path):
-    workdir = copy_folder(one_member, tmp_path / 'run')
-    before = tree_hash(workdir / 'cohorts')
-    same = ('--config.grid.gamma=0.5', '--config.grid.seed=3')
-    said = sweep('--workdir', workdir, *same)
-    assert said.code == 0, said.errors
-    assert 'all members are trained already' in said.out
-    assert tree_hash(workdir / 'cohorts') == before
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from anchorjax import api
 from tests.support.sweeps import experiment, trained
 
 folder = pathlib.Path(sys.argv[1])
-for devices in (1, 2, 8):
+for devices in (2, 8):
     trained(folder / str(devices), devices)
 api.train(experiment(train__batch_devices=2), folder / 'shared')
 """
@@ -158,17 +158,12 @@ def test_only_the_end_of_a_segment_is_evaluated():
 
 
 @pytest.mark.slow
-def test_two_and_eight_devices_agree_and_others_are_close(tmp_path):
-    """Others: one device, and eight of which two share the batch of a member."""
+def test_two_and_eight_devices_agree_and_shared_batches_are_close(tmp_path):
+    """Of eight devices two share the batch of a member."""
     run_on_devices(8, TRAIN_ON_DEVICES, tmp_path)
-    one, two, eight = (open_run(tmp_path / devices) for devices in '128')
+    two, eight = (open_run(tmp_path / devices) for devices in '28')
     assert eight.folder.chunk_size == 8
     assert are_same(read_member(two, **POINT), read_member(eight, **POINT))
-    # One device fuses operations otherwise: the same numbers, other roundings. The
-    # share of right answers (last) may jump.
-    ours, theirs = read_member(one, **POINT)[:-1], read_member(two, **POINT)[:-1]
-    for a, b in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-3)
     shared = open_run(tmp_path / 'shared')
     (environment,) = shared.folder.environments
     assert (environment.devices, environment.batch_devices) == (4, 2)

@@ -16,7 +16,7 @@ from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.training import evaluation
 from anchorjax.training.curves import DEVIATION_LIMIT
 from tests.support.official_data import find_official
-from tests.tasks.draws import draw_batch, draw_eval_sets
+from tests.tasks.draws import draw_eval_sets
 
 CHARACTERS = '0123456789+=.'  # the last is END
 OFFICIAL = 'addition/case_or_rule_1hole_50_50_len10_test.json'
@@ -74,17 +74,6 @@ def test_what_counts_in_the_loss(loss_on, counted):
     assert batch.weights_BQ[0].tolist() == [int(digit) for digit in counted]
 
 
-@pytest.mark.slow
-def test_every_pair_outside_the_square_is_trained_once():
-    batch = draw_batch(AdditionConfig(encoding='numbers'))
-    a_B, b_B = batch.tokens_BT.T
-    assert len(np.unique(a_B * 1000 + b_B)) == len(a_B) == 10**6 - 201**2 == 959_599
-    both_B = (a_B >= 400) & (a_B <= 600) & (b_B >= 400) & (b_B <= 600)
-    assert not both_B.any()
-    assert a_B.max() == b_B.max() == 999 and a_B.min() == b_B.min() == 0
-    np.testing.assert_array_equal(batch.targets_BQ[:, 0], a_B + b_B)
-
-
 def test_padding_is_no_answer_of_the_histogram(monkeypatch):
     """Planted: 9 is the answer to everything; the square asks 4+4, 4+5, 5+4, 5+5."""
 
@@ -102,39 +91,6 @@ def test_padding_is_no_answer_of_the_histogram(monkeypatch):
     scores = evaluate(jax.random.key(0), None)
     shares = scores['deviation'][DEVIATION_LIMIT - 1 : DEVIATION_LIMIT + 2]
     np.testing.assert_array_equal(shares, [1 / 4, 2 / 4, 1 / 4])
-
-
-def test_regions_by_hand():
-    names = addition.region_names()
-    expected = {
-        (0, 399): 'low_low',
-        (399, 400): 'low_inside',
-        (399, 601): 'low_high',
-        (600, 0): 'inside_low',
-        (400, 600): 'inside_inside',
-        (999, 400): 'high_inside',
-        (601, 999): 'high_high',
-    }
-    a_B, b_B = jnp.array(list(expected)).T
-    region_B = addition.find_region(AdditionConfig(), a_B, b_B)
-    assert [names[region] for region in region_B] == list(expected.values())
-    eval_sets = draw_eval_sets(AdditionConfig())
-    inside = names.index('inside_inside')
-    assert (eval_sets.groups_PB[-1] == inside).all()
-    assert set(eval_sets.groups_PB[0].tolist()) == set(range(9)) - {inside}
-
-
-@pytest.mark.slow
-def test_the_random_split_holds_out_as_many_pairs_from_everywhere():
-    config = AdditionConfig(split='random', encoding='numbers', eval_examples=40_401)
-    batch = draw_batch(config, config.num_outside)
-    eval_sets = draw_eval_sets(config)
-    trained = set(map(tuple, batch.tokens_BT.tolist()))
-    tested = set(map(tuple, eval_sets.tokens_PBT[-1].tolist()))
-    assert len(trained) == 959_599 and len(tested) == 40_401
-    assert len(trained | tested) == 10**6
-    num_in_the_square = sum(is_inside(pair) for pair in tested)
-    assert abs(num_in_the_square / 40_401 - 0.0404) < 0.005
 
 
 @pytest.mark.slow

@@ -1,15 +1,9 @@
 """P4's task by hand: three tokens, permutations, pairs that are never trained."""
 
-import itertools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from anchorjax import tasks
 from anchorjax.tasks import anchor_permutations
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig, Data
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
@@ -65,61 +59,8 @@ def test_defaults_are_those_of_the_paper():
     task = config.make()
     assert (task.vocab, task.seq_len, task.num_train) == (24, 3, 720)
     assert draw_eval_sets(config).weights_PBQ.sum((1, 2)).tolist() == [720, 304]
-
-
-@settings(max_examples=2, deadline=None)
-@given(
-    num_keys=st.integers(2, 6),
-    num_anchors=st.integers(2, 4),
-    share=st.floats(0.3, 0.8),
-    seed=st.integers(0, 2**31 - 1),
-)
-def test_every_question_is_trained_or_unseen_and_answered_by_composition(
-    num_keys, num_anchors, share, seed
-):
-    config = AnchorPermutationsConfig(
-        num_keys=num_keys, num_anchors=num_anchors, trained_share=share
-    )
-
-    @jax.jit
-    def draw(seed: jax.Array) -> tuple[Data, tasks.EvalSets, tasks.Batch]:
-        data = make_data(config, jax.random.key(seed))
-        all_B = jnp.arange(config.num_trained * num_keys)
-        return data, make_eval_sets(config, data), make_batch(config, data, all_B)
-
-    data, eval_sets, batch = jax.tree.map(np.asarray, draw(seed))
-    maps = data.permutations
-    assert (np.sort(maps) == np.arange(num_keys)).all()
-    asked = []
-    for p in (0, 1):
-        asked.append(set(map(tuple, eval_sets.tokens_PBT[p].tolist())))
-        assert (eval_sets.weights_PBQ[p, :, 0] > 0).sum() == len(asked[p])
-        key_B, first_B, second_B = (eval_sets.tokens_PBT[p] - [0, num_keys, num_keys]).T
-        answer_B, of_reversed_B = eval_sets.targets_PRBQ[p, :, :, 0]
-        np.testing.assert_array_equal(answer_B, maps[second_B, maps[first_B, key_B]])
-        expected_B = maps[first_B, maps[second_B, key_B]]
-        np.testing.assert_array_equal(of_reversed_B, expected_B)
-    anchors = range(num_keys, num_keys + num_anchors)
-    everything = set(itertools.product(range(num_keys), anchors, anchors))
-    assert asked[0] | asked[1] == everything and not asked[0] & asked[1]
-    assert set(map(tuple, batch.tokens_BT.tolist())) == asked[0]
-
-
-def test_a_table_of_the_trained_pairs_does_not_know_the_others():
-    """The null: what the reversed pair was trained on is right by chance alone."""
-    task = AnchorPermutationsConfig().make()
-
-    @jax.jit
-    @jax.vmap
-    def draw(seed: jax.Array) -> tasks.EvalSets:
-        return task.eval_sets(task.make_data(jax.random.key(seed)))
-
-    eval_sets = jax.tree.map(lambda leaf: np.asarray(leaf)[:, 1], draw(jnp.arange(20)))
-    answer_SB, of_reversed_SB = np.moveaxis(eval_sets.targets_PRBQ[..., 0], 1, 0)
-    _, first_SB, second_SB = np.moveaxis(eval_sets.tokens_PBT, -1, 0)
-    is_asked_SB = (eval_sets.weights_PBQ[..., 0] > 0) & (first_SB != second_SB)
-    same_SB = answer_SB == of_reversed_SB
-    assert same_SB[is_asked_SB].mean() == pytest.approx(1 / 16, abs=0.03)
+    maps = np.asarray(make_data(config, jax.random.key(0)).permutations)
+    assert (np.sort(maps) == np.arange(16)).all() and len(np.unique(maps, axis=0)) == 8
 
 
 def test_addition_by_hand():

@@ -60,13 +60,6 @@ def test_truth_table():
     assert list(map(tuple, shifts)) == list(cases.TABLE.values())
 
 
-@pytest.mark.parametrize(('sequence', 'key', 'pair', 'answer'), cases.EXAMPLES)
-def test_examples_of_the_paper(sequence, key, pair, answer):
-    _, x, decoded_pair = cases.decode([sequence])
-    assert (x[0], tuple(decoded_pair[0])) == (key, pair)
-    assert {key + shift for shift in cases.TABLE[pair]} == {answer}
-
-
 def test_every_training_sequence_holds_its_label(whole):
     is_item = (whole.tokens_BT >= 20) & (whole.tokens_BT < 100)
     assert is_item.sum() == NUM_TRAIN * 7  # keys and noise

@@ -59,7 +59,6 @@ def draw_sentences(number: int, seed: int = 0) -> list[str]:
 @pytest.mark.parametrize(
     ('sentence', 'form'),
     [
-        ('Emma ate .', 'eat . agent ( x _ 1 , Emma )'),
         ('Oliver crumpled .', 'crumple . theme ( x _ 1 , Oliver )'),
         (
             'The girl needed to cook .',
@@ -70,11 +69,6 @@ def draw_sentences(number: int, seed: int = 0) -> list[str]:
             'A cat hoped that the dog slept .',
             '* dog ( x _ 5 ) ; cat ( x _ 1 ) AND hope . agent ( x _ 2 , x _ 1 ) AND '
             'hope . ccomp ( x _ 2 , x _ 6 ) AND sleep . agent ( x _ 6 , x _ 5 )',
-        ),
-        (
-            'Ava gave a cake to Liam .',
-            'give . agent ( x _ 1 , Ava ) AND give . theme ( x _ 1 , x _ 3 ) AND '
-            'give . recipient ( x _ 1 , Liam ) AND cake ( x _ 3 )',
         ),
         (
             'The girl shipped the cat the brush beside a machine .',
@@ -88,15 +82,8 @@ def draw_sentences(number: int, seed: int = 0) -> list[str]:
             '* cake ( x _ 4 ) ; give . recipient ( x _ 2 , Emma ) AND give . theme '
             '( x _ 2 , x _ 4 ) AND give . agent ( x _ 2 , x _ 7 ) AND boy ( x _ 7 )',
         ),
-        (
-            'A rose was lended to Levi by Ava .',
-            'rose ( x _ 1 ) AND lend . theme ( x _ 3 , x _ 1 ) AND lend . recipient '
-            '( x _ 3 , Levi ) AND lend . agent ( x _ 3 , Ava )',
-        ),
         ('Emma', 'Emma'),
         ('TV', 'LAMBDA a . tv ( a )'),
-        ('roll', 'LAMBDA a . LAMBDA e . roll . theme ( e , a )'),
-        ('crawl', 'LAMBDA a . LAMBDA e . crawl . agent ( e , a )'),
         (
             'touch',
             'LAMBDA a . LAMBDA b . LAMBDA e . touch . agent ( e , b ) AND '

@@ -16,7 +16,7 @@ from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.tasks.corpus import CorpusConfig, sample
-from anchorjax.tasks.corpus.token_files import open_corpus, read_corpus
+from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.training.devices import make_mesh
 from tests.support.corpora import write_corpora
 from tests.support.sweeps import bits, require_line, run_on_devices
@@ -139,25 +139,6 @@ def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
         begin(run, experiment)
     require_line(caught.value, run)
     assert (run / MANIFEST_FILE).read_bytes() == before
-
-
-@pytest.mark.slow
-def test_a_corpus_that_was_written_anew_is_what_the_next_run_trains(tmp_path):
-    """In one process, at one path, of one size."""
-    runs = []
-    for number in range(2):
-        texts = [' '.join(str(n * n + number) for n in range(30, 90))]
-        path = write_corpora(tmp_path / 'here', make_bytes(), texts)
-        experiment = make_experiment(path=path)
-        run = api.train(experiment, tmp_path / f'run{number}', mesh=make_mesh(1))
-        assert run.folder.environments[-1].data == {
-            path: read_corpus(pathlib.Path(path)).digest
-        }
-        run.experiment_of(seed=0)
-        runs.append(run)
-        (tmp_path / 'here').rename(tmp_path / f'former{number}')
-    first, second = (run.curves.train_loss.values for run in runs)
-    assert (first != second).all()
 
 
 @pytest.mark.parametrize('state', ['as it was', 'replaced', 'gone'])

@@ -266,15 +266,3 @@ def test_eval_sets_name_the_group_of_every_sequence():
     # Of all tokens those of memory anchors are the largest.
     largest_B = eval_sets.tokens_PBT[0].max(1)
     np.testing.assert_array_equal(memory, (largest_B - 161) // 4)
-
-
-@pytest.mark.slow
-def test_options_change_labels_alone():
-    base = draw_batch(MemoryReasoningConfig(), 500)
-    for fields in ({'memory_labels': 'near'}, {'ordered': False}):
-        other = draw_batch(MemoryReasoningConfig(**fields), 500)
-        np.testing.assert_array_equal(base.tokens_BT, other.tokens_BT)
-        is_memory_B = np.isin(base.tokens_BT, range(1, 11)).any(1)
-        changed_B = (base.targets_BQ != other.targets_BQ)[:, 0]
-        assert not changed_B[~is_memory_B].any()
-        assert changed_B[is_memory_B].mean() > 0.3

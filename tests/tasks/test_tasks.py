@@ -29,6 +29,7 @@ FEW = [
     AnchorsConfig(seq_len=4, split='random', num_examples=320, eval_examples=400),
     AnchorsConfig(order='anchors_first', num_examples=89_999, eval_examples=64),
     AdditionConfig(largest=9, square=(3, 5), num_examples=40, eval_examples=60),
+    AdditionConfig(largest=9, square=(3, 5), split='random', eval_examples=60),
     AnchorPermutationsConfig(num_keys=3, num_anchors=2, trained_share=0.5),
     ModularAdditionConfig(modulus=5),
     MemoryReasoningConfig(num_examples=400, eval_examples=300),

@@ -3,7 +3,6 @@
 Real processes that talk over gloo, each with one device.
 """
 
-import os
 import pathlib
 import signal
 import socket
@@ -70,14 +69,3 @@ def test_two_processes_of_one_device_give_the_bits_of_one_of_two(launched, tmp_p
     refused = finish(start_pair(tmp_path, '--config.optimizer.b2=0.9'))
     assert [code for code, _, _ in refused] == [2, 2]
     assert all('optimizer.b2 = 0.999' in errors for _, _, errors in refused)
-
-
-def test_hosts_that_cannot_be_found_are_one_line(tmp_path):
-    env = {}
-    for name, value in os.environ.items():
-        if not name.startswith(('SLURM', 'OMPI')):
-            env[name] = value
-    arguments = command('--workdir', tmp_path, '--distributed') | {'env': env}
-    done = subprocess.run(**arguments, timeout=300, check=False)
-    assert done.returncode == 2 and done.stderr.startswith('error: --'), done.stderr
-    assert len(done.stderr.splitlines()) == 1

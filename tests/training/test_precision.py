@@ -12,8 +12,8 @@ from anchorjax.experiment import Experiment
 from anchorjax.training.evaluation import evaluate
 from anchorjax.training.step import TrainState, init_member, train_step
 from tests.support import cases
+from tests.support.cases import assert_same_but_rounding
 from tests.support.first_steps import HPARAMS, make_step, start_member
-from tests.support.rounding import assert_same_but_rounding
 
 MODELS = {'transformer': cases.tiny, 'gpt2': cases.tiny_gpt2}
 

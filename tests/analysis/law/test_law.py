@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from analysis import stats
-from analysis.figure import find_figure, run_figure
 from analysis.law import effects, law, law_gamma
 from analysis.law import members as law_members
 from analysis.tables.text import format_csv
@@ -74,24 +73,6 @@ def test_cells_are_counted_by_hand():
     assert last['composed on unseen'] == '0.97 (0.97–0.97)'
     assert last['solution (seeds)'] == 'composed 2, not converged 1'
     assert last['symmetric on unseen: tables'] == '0.90'
-
-
-@pytest.mark.slow
-def test_a_table_gives_tables_and_a_figure_twice_the_same(tmp_path, capsys):
-    levels = {'batch_size': (512, 2048), 'learning_rate': (1e-3, 2e-3)}
-    members = plant_members(let_batch_decide, **levels, seq_len=(5, 9))
-    path = tmp_path / 'members.csv'
-    path.write_text(format_csv(members.sample(frac=1, random_state=0)))
-    written = []
-    for name in ('first', 'second'):
-        words = ['--members', str(path), '--out', str(tmp_path / name)]
-        run_figure(find_figure('law'), words)
-        capsys.readouterr()
-        files = (tmp_path / name).iterdir()
-        written.append({file.name: file.read_bytes() for file in files})
-    assert written[0] == written[1]
-    assert written[0]['members.csv'].decode() == format_csv(members)
-    assert set(written[0]) >= {'cells.md', 'law_effects.csv', 'law_effects.png'}
 
 
 def test_a_run_is_added_to_a_table_and_replaces_its_own_members(

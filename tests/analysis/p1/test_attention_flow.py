@@ -112,15 +112,3 @@ def test_a_bad_sequence_is_one_clear_line(tokens, complaint):
     member = planted.make_untrained_member()
     with pytest.raises(UserError, match=complaint):
         attention_flow.compute(member, tokens=tokens)
-
-
-@pytest.mark.slow
-def test_with_the_anchors_first_the_key_follows_them():
-    member = planted.make_untrained_member(task__order='anchors_first')
-    result = attention_flow.compute(member, tokens=(4, 3, 9, 10), number=20)
-    assert result.answer.values.tolist() == [6, 11, 6]  # of MAPPINGS
-    drawn = sequences.sample(member, 50)
-    rows_B = np.arange(50)
-    np.testing.assert_array_equal(drawn.tokens_BT[rows_B, drawn.position_B], drawn.x_B)
-    with pytest.raises(UserError, match='a key item right after it'):
-        attention_flow.compute(member, tokens=(9, 10, 4, 3))

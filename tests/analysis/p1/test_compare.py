@@ -1,13 +1,8 @@
 """Two runs side by side: the settings that differ, and differences by seed."""
 
-import shutil
-
 import numpy as np
-import pytest
 
 from analysis.p1 import compare
-from anchorjax.errors import UserError
-from anchorjax.storage.reader import open_run
 from tests.support.planted_results import plant_curves
 from tests.support.sweeps import experiment
 
@@ -43,20 +38,3 @@ def test_differences_are_those_of_partners_and_settings_go_by_dotted_name(tmp_pa
     last = curves[curves.step == 40].groupby(['setting', 'run', 'seed'])
     found = last.unseen_composed.first()['depth 2, γ 0.8']
     assert np.isclose(found['a'][[1, 2]].mean(), float(values[0].mean()))
-
-
-@pytest.mark.slow
-def test_a_run_against_its_copy_differs_in_nothing(finished, tmp_path, capsys):
-    copy = tmp_path / 'copy'
-    shutil.copytree(finished.folder.workdir, copy)
-    words = ['--out', str(tmp_path / 'out'), '--run', str(copy)]
-    with pytest.raises(UserError, match='--run: give it twice'):
-        compare.command(words)
-    compare.command([*words, '--run', str(finished.folder.workdir)])
-    told = capsys.readouterr().out
-    assert 'the settings are the same' in told and 'depth 1, γ 0.3: composed' in told
-    assert len(list((tmp_path / 'out').iterdir())) == 4  # with compare_differences.csv
-    differences = compare.subtract({'a': finished, 'b': open_run(copy)})
-    assert set(differences.n) == {2}
-    same = differences.kind == 'ratio'  # of losses; all else is a difference
-    np.testing.assert_array_equal(differences.value, same)

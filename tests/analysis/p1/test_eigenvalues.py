@@ -8,7 +8,7 @@ from analysis.p1.eigenvalues import list_labels, list_tokens, select_used
 from analysis.spectra import covariance_spectrum, find_rises, participation_ratio
 from anchorjax.grid import DATA, random_key
 from tests.support import cases
-from tests.support.converged import mark_converged
+from tests.support.planted_results import mark_converged
 
 
 def planted(values, rows=50, seed=0):

@@ -14,9 +14,7 @@ from analysis.changes.distances import (
 )
 from analysis.members.untrained import draw_independent
 from analysis.p1 import lazy
-from anchorjax.errors import UserError
 from anchorjax.models import Activations
-from tests.support.converged import mark_converged
 from tests.support.networks import planted
 
 
@@ -103,15 +101,6 @@ def test_the_null_is_the_distance_of_two_independent_starts(result, start):
     assert len(result.null) == 8 and len(set(result.null)) == 8
 
 
-@pytest.mark.slow
-def test_converged_members_are_told_apart_and_diverged_ones_left_out(finished, result):
-    assert not result.converged.any()
-    marked = mark_converged(finished, finished.results.seed == 1)
-    marked.results.diverged.loc[{'depth': 1, 'gamma': 0.8, 'seed': 1}] = 7
-    converged = lazy.compute(marked, NUMBER).converged.tolist()
-    assert converged == [False, True, False, False, True, False, True]
-
-
 def test_a_network_that_stands_still_is_lazy(start):
     same = measure_change(start, start, NUMBER)
     assert same['kernel'] == pytest.approx(0, abs=1e-9) and same['pattern'] == 0
@@ -181,11 +170,3 @@ def test_a_finished_sweep_has_a_row_for_every_member(finished, result):
     moved = measure_movement(finished.params(0, **point), finished.params(**point))
     assert result.movement[3] == pytest.approx(moved['all'])
     assert result.movement_W_embed[3] == pytest.approx(moved['W_embed'])
-
-
-@pytest.mark.slow
-def test_a_later_start(finished):
-    later = lazy.compute(finished, NUMBER, start=2)
-    assert set(later.start) == {4} and set(later.end) == {40}
-    with pytest.raises(UserError, match='no trained member has two snapshots from 40'):
-        lazy.compute(finished, start=40)

@@ -7,8 +7,7 @@ from scipy import stats
 from analysis import frame
 from analysis.p3 import complexity
 from analysis.p3.complexity import correlate, measure_matrices
-from tests.support.converged import mark_converged
-from tests.support.planted_results import open_planted
+from tests.support.planted_results import mark_converged, open_planted
 
 
 def test_the_measure_is_the_mean_of_both():

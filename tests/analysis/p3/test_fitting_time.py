@@ -6,6 +6,8 @@ import xarray as xr
 
 from analysis.p3 import fitting_time
 from analysis.p3.members import tabulate
+from tests.support.planted_results import plant_curves
+from tests.support.sweeps import experiment
 
 
 def test_times_are_read_from_the_curves(finished):
@@ -27,27 +29,25 @@ def test_times_are_read_from_the_curves(finished):
     assert times.pair_epoch.isnull().all()  # its groups are positions
 
 
-@pytest.mark.slow
-def test_epochs_of_pairs_are_read_from_the_groups(train_once, monkeypatch):
-    run = train_once(
-        'complexities',
+def test_epochs_of_pairs_are_read_from_the_groups(tmp_path):
+    """Of two complexities; the pair (1, 2) alone is known, from step 30 on."""
+    planned = experiment(
         task__noninferential=(),
         task__unseen=(),
         task__groups='pair',
         static_axes=(('task.complexity', (0, 1)),),
     )
-    monkeypatch.setattr(fitting_time, 'ACCURACY', 1e-9)
+    run = plant_curves(tmp_path, planned)
+    known = {'eval_set': 'seen_train', 'mapping': 'assigned', 'group': '12'}
+    run.curves.agreement_by_group[:] = 0.5
+    run.curves.agreement_by_group.loc[known | {'step': [30, 40], 'complexity': 1}] = 1
     times = fitting_time.compute(run)
     assert times.complexity.values.tolist() == [0] * 4 + [1] * 4
     assert times.is_wrong.sum('pair').values.tolist() == [0] * 4 + [2] * 4
-    # A pair that is never answered, not even by chance, has no epoch.
-    by_pair = run.curves.agreement_by_group.sel(
-        eval_set='seen_train', mapping='assigned'
-    )
-    best = by_pair.max('step').squeeze(drop=True)
-    best = best.transpose('complexity', 'gamma', 'seed', 'group')
-    is_answered = best.values.reshape(8, 16) > 0
-    np.testing.assert_array_equal(np.isfinite(times.pair_epoch), is_answered)
+    assert (
+        times.pair_epoch.sel(pair='1,2')[4:].values.tolist() == [30 / 18] * 4
+    )  # 288 examples
+    assert times.pair_epoch.notnull().sum() == 4
     members = tabulate(run)
     assert members.complexity.tolist() == [0] * 4 + [1] * 4
     assert {'epochs_0.05', 'epochs_0.1'} <= set(members)

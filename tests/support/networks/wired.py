@@ -25,10 +25,6 @@ READS = {
         [(LAST, FIRST), (LAST, SECOND)],
         [(LAST, KEY)],
     ),
-    'pair last': (
-        [(SECOND, KEY), (SECOND, FIRST)],
-        [],
-    ),
 }
 
 
@@ -44,9 +40,7 @@ class Wired:
 
     Composed: each anchor reads the key's value (layer 1), and the last position
     reads both anchors (layer 2). Symmetric: the last position reads the sum of both
-    shifts (layer 1), and then the key's value (layer 2). Pair last, for sequences that
-    end with the pair: the second anchor reads the key's value and the shift of the
-    first anchor (layer 1), and layer 2 reads nothing.
+    shifts (layer 1), and then the key's value (layer 2).
     """
 
     def __init__(self, solution: str):
@@ -69,7 +63,8 @@ class Wired:
                 scores = edit('scores', layer, scores)
             Attn = jax.nn.softmax(scores)
             read_BT2 = Attn[:, 0] @ X_BT2
-            X_BT2 = self._update(layer, X_BT2, read_BT2, roles_BT)
+            update = UPDATES[self.solution]
+            X_BT2 = update(layer, X_BT2, read_BT2, roles_BT)
             if edit is not None:
                 X_BT2 = edit('X_ao', layer, X_BT2)
             block = planted.make_block(tokens_BT, Attn=Attn, X_ao=X_BT2)
@@ -77,21 +72,6 @@ class Wired:
         answer_BT = jnp.rint(X_BT2.sum(-1)).astype(int)
         logits = jax.nn.one_hot(answer_BT, 20)
         return Activations(X_BT2, tuple(blocks), logits)
-
-    def _update(
-        self,
-        layer: int,
-        own_BT2: jax.Array,
-        read_BT2: jax.Array,
-        roles_BT: jax.Array,
-    ) -> jax.Array:
-        """What every position holds after reading."""
-        update = {
-            'composed': _update_composed,
-            'symmetric': _update_symmetric,
-            'pair last': _update_pair_last,
-        }[self.solution]
-        return update(layer, own_BT2, read_BT2, roles_BT)
 
 
 def _embed(tokens_BT: jax.Array, roles_BT: jax.Array) -> jax.Array:
@@ -144,11 +124,5 @@ def _update_symmetric(
     return jnp.where(is_last_BT1, jnp.stack(value_and_shift, -1), own_BT2)
 
 
-def _update_pair_last(
-    layer: int, own_BT2: jax.Array, read_BT2: jax.Array, roles_BT: jax.Array
-) -> jax.Array:
-    if layer == 1:
-        return own_BT2
-    # The second anchor has read the mean of key and first anchor, and adds twice that.
-    is_second_BT1 = (roles_BT == SECOND)[..., None]
-    return jnp.where(is_second_BT1, own_BT2 + 2 * read_BT2, own_BT2)
+# What every position holds after reading.
+UPDATES = {'composed': _update_composed, 'symmetric': _update_symmetric}
