@@ -1,8 +1,8 @@
 """Does the answer to the unseen pair depend on depth? P1's task at width 64.
 
 First the networks whose numbers are judged, trained for that, and their null; then
-those of the map and of P1's pair, by initialization. Every network is two dots at the last step of its run,
-the shares of its answers by either rule.
+those of the map and of P1's pair, by initialization. Every network is two dots at the
+last step of its run, the shares of its answers by either rule.
 
   python -m analysis depth --members analysis/gallery/p1/members.csv --out runs/depth
 
