@@ -1,7 +1,7 @@
 """One trained network: its parameters, its task, its forward pass, all activations.
 
 run = api.open('runs/phase')
-network = run.network(gamma=2.04, depth=4, seed=0)
+network = run.network(gamma=2.04, depth=3, seed=0)
 network.forward(tokens)  # logits
 network.cache(tokens)['block_0/Attn'].sel(head_index=0)  # every activation, by name
 network.patch({'block_0/X_qkv': lambda z: z * (z.head_index != 1)}, tokens)

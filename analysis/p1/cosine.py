@@ -10,7 +10,7 @@ diagonal belongs to neither and is empty:
   v  (3, 3) with (2, 2) below, (1, 2) with (1, 3) above, as in the paper
   u  3 with 2 below, 1 with 2 above: our choice, P1 does not name its anchors
 
-  python -m analysis cosine --run runs/phase --gamma=2.04 --depth=4 --seed=0
+  python -m analysis cosine --run runs/phase --gamma=2.04 --depth=3 --seed=0
 """
 
 from typing import Annotated

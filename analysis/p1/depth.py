@@ -33,8 +33,8 @@ STEPS = 370  # of an epoch
 FRESH = {
     'w64_d2_large': '2',
     'w64_d3_large': '3',
-    'w64_d3_one_pair': '3, the third\nwithout attention',
-    **dict.fromkeys(RANDOM_CUTS, '3, as many\nedges at random'),
+    'w64_d3_one_pair': '3, third\nlayer cut',
+    **dict.fromkeys(RANDOM_CUTS, '3, random\nedges cut'),
 }
 BY_DEPTH = (*FAIR, *WIDE_DIAGRAM, *DEEPER)
 GAMMAS = ((0.43, 0.58), (0.72,), (1.15,))  # larger than P1's pair, and the pair
@@ -73,7 +73,7 @@ def _name_panel(networks: pd.DataFrame) -> str:
 
 
 def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
-    """Fills axes [1, panels]: dots of networks, and lines of their means."""
+    """Fills axes [1, panels]: dots of networks, and bars at their means."""
     for axis, (title, networks) in zip(
         axes[0], result.groupby('title', sort=False), strict=True
     ):
@@ -87,7 +87,9 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
 
 def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
     """A dot for every network and rule, hollow where it has not converged."""
-    places = sorted(networks.place.unique())
+    # Those of FRESH in its order, then deeper ones.
+    places = list(dict.fromkeys((*FRESH.values(), *sorted(networks.place))))
+    places = [place for place in places if place in set(networks.place)]
     x = networks.place.map(places.index)
     spread = spread_dots(networks.groupby('place'))
     for rule, shift in SHIFTS.items():
@@ -98,8 +100,10 @@ def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
             dots = x[here.index] + spread[here.index] + shift
             axis.scatter(dots, here[rule], s=12, c=faces, **look)
         means = networks.groupby('place')[rule].mean()
-        axis.plot(np.arange(len(places)) + shift, means[places], color=colour, lw=1)
-    axis.set_xticks(range(len(places)), places)
+        middle = np.arange(len(places)) + shift
+        ends = {'xmin': middle - 0.12, 'xmax': middle + 0.12}
+        axis.hlines(means[places], **ends, color=colour, lw=1.5)
+    axis.set_xticks(range(len(places)), places, fontsize=7)
     axis.set(xlim=(-0.5, len(places) - 0.5), ylim=(-0.04, 1.04))
 
 
