@@ -207,7 +207,6 @@ def test_what_was_given_and_does_not_fit_is_one_line_with_every_flag(texts):
 @pytest.mark.parametrize(
     ('spec', 'texts', 'head_dim', 'mlp_dim'),
     [
-        ('configs/phase.py', {'width': '16'}, 16, 48),
         ('configs/phase.py:paper', {'width': '32'}, 16, 96),
         ('configs/phase.py:laptop', {'width': '32', 'mlp_dim': '7'}, 16, 7),
     ],
