@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from anchorjax.experiment import Experiment
-from anchorjax.models.transformer import NORMS
 from tests.support import cases
 from tests.support.cases import (
     TOKENS_BT,
@@ -58,7 +57,11 @@ def test_activations_are_what_their_names_say(name):
 
 @pytest.mark.parametrize(
     ('name', 'depth'),
-    [('post', 1), *((name, 2) for name in (*NORMS, *GPT2))],
+    [
+        ('post', 1),
+        *((name, 2) for name in ('pre', 'pre_query', 'gpt2')),
+        *(pytest.param(n, 2, marks=pytest.mark.slow) for n in ('none', 'gpt2_remat')),
+    ],
 )
 def test_last_position_path_is_the_full_paths_last_position(name, depth):
     experiment, params = draw_member(name, model__depth=depth)
