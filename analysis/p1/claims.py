@@ -88,7 +88,8 @@ LARGE, SMALL = network_claims.LARGE_64, network_claims.SMALL_64
 LARGE_32, SMALL_32 = network_claims.LARGE, network_claims.SMALL
 # For that it has no verdict; it was tested, so that it counts in Holm's correction.
 SEEN = 'three of the nine rates had been judged before'
-DEFAULT = ('phase', 'phase_diagram')  # three depths
+DEFAULT = ('phase', 'phase_256')  # three depths
+RANDOM_CUTS = tuple(f'w64_d3_random_cut_{draw}' for draw in (1, 2, 3))
 MIDDLE, LAST = at_gamma(0.84, 32), at_gamma(2.04, 32)
 TWO_LAYERS = ('phase_two_layers', 'phase_fresh')
 MIDDLE_64 = Group('γ 0.7', {'gamma': 0.7})
@@ -227,9 +228,11 @@ def list_depths() -> list[Claim]:
 
     And whether they return where the third block does not attend: a key-first route
     needs two layers in an order, of which there is one in two layers, three in three.
+    The null: as many edges of attention cut, drawn at random, four seeds a draw.
     """
     two, three, four = (Group(f'{n} blocks', {'depth': n}) for n in (2, 3, 4))
     cut = Group('third block without attention', {'run': 'w64_d3_one_pair'})
+    random = Group('fourteen edges at random', {'run': RANDOM_CUTS})
     whole = Group('with it', {'run': 'w64_d3_large'})
     source = 'ours, on P1 Fig 2, width 64'
     start = 'γ 0.72 (0.50 at width 400), 10 epochs, float32'
@@ -277,6 +280,20 @@ def list_depths() -> list[Claim]:
             f'{start}: and compose less.',
             cuts,
             composed(cut, whole),
+        ),
+        Claim(
+            'p1.depth.w64_d3_random.symmetric',
+            source,
+            f'{start}: so do three blocks without as many edges, drawn at random.',
+            (*RANDOM_CUTS, 'w64_d3_large'),
+            symmetric(random, whole),
+        ),
+        Claim(
+            'p1.depth.w64_d3_random.composed',
+            source,
+            f'{start}: and these compose less.',
+            (*RANDOM_CUTS, 'w64_d3_large'),
+            composed(random, whole),
         ),
     ]
 

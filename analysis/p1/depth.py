@@ -1,8 +1,8 @@
 """Does the answer to the unseen pair depend on depth? P1's task at width 64.
 
-First the networks whose numbers are judged, trained for that; then those of the map and
-of P1's pair, by initialization. Every network is two dots at the last step of its run,
-the shares of its answers by either rule.
+First the networks whose numbers are judged, trained for that, and their null; then
+those of the map and of P1's pair, by initialization. Every network is two dots at the
+last step of its run, the shares of its answers by either rule.
 
   python -m analysis depth --members analysis/gallery/p1/members.csv --out runs/depth
 
@@ -21,7 +21,7 @@ from analysis.drawing import style
 from analysis.drawing.bands import spread_dots
 from analysis.estimates import select
 from analysis.members.columns import PAPER_WIDTH, equivalent_gamma
-from analysis.p1.claims import FAIR
+from analysis.p1.claims import FAIR, RANDOM_CUTS
 from analysis.p1.network_claims import DEEPER, WIDE_DIAGRAM
 from analysis.tables.folders import require_folder_for_tables
 from anchorjax import cli
@@ -30,10 +30,11 @@ TITLE = 'Answers by depth'
 PAPER = 'ours, on P1 Fig 2'
 WIDTH = 64
 STEPS = 370  # of an epoch
-JUDGED = {
+FRESH = {
     'w64_d2_large': '2',
     'w64_d3_large': '3',
     'w64_d3_one_pair': '3, the third\nwithout attention',
+    **dict.fromkeys(RANDOM_CUTS, '3, as many\nedges at random'),
 }
 BY_DEPTH = (*FAIR, *WIDE_DIAGRAM, *DEEPER)
 GAMMAS = ((0.43, 0.58), (0.72,), (1.15,))  # larger than P1's pair, and the pair
@@ -44,9 +45,9 @@ OTHER = 'o'
 
 def compute(members: pd.DataFrame) -> pd.DataFrame:
     """A row for each network: its panel and its place there, its answers and route."""
-    judged = members[members.run.isin(JUDGED)]
-    title = f'{_name_panel(judged)}, fresh seeds, judged'
-    tables = [judged.assign(title=title, place=judged.run.map(JUDGED))]
+    fresh = members[members.run.isin(FRESH)]
+    title = f'{_name_panel(fresh)}, fresh seeds'
+    tables = [fresh.assign(title=title, place=fresh.run.map(FRESH))]
     for values in GAMMAS:
         here = select(members, {'run': BY_DEPTH, 'gamma': values, 'width': WIDTH})
         title = _name_panel(here)

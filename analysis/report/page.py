@@ -23,7 +23,7 @@ SCRIPTS += ('groups', 'attention', 'embedding', 'detail', 'select', 'controls')
 SCRIPTS += ('playground/weights', 'playground/maths', 'playground/forward')
 SCRIPTS += ('playground/rules', 'playground/state', 'playground/sequence')
 SCRIPTS += ('playground/answer', 'playground/edges', 'playground/sides')
-SCRIPTS += ('playground/start', 'page')
+SCRIPTS += ('playground/puzzle', 'playground/start', 'page')
 # The last may overrule.
 STYLES = ('page', 'diagram', 'member', 'playground', 'sections', 'small')
 # Of the verdicts that a test gave.

@@ -4,6 +4,8 @@ import copy
 import json
 import math
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -20,6 +22,14 @@ def read_data(html: str) -> dict:
     """The data of the page's script."""
     found = re.search(r'<script id="data"[^>]*>(.*?)</script>', html, re.S)
     return json.loads(found[1])
+
+
+@pytest.mark.skipif(not shutil.which('node'), reason='no Node.js')
+def test_the_script_of_the_page_can_be_parsed(payload, tmp_path):
+    script = re.search(r'<script>(.*?)</script>', page.render(payload), re.S)
+    path = tmp_path / 'page.js'
+    path.write_text(script[1], encoding='utf-8')
+    subprocess.run(('node', '--check', path), check=True)
 
 
 def test_nothing_is_loaded_from_anywhere(payload):

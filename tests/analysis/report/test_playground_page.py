@@ -1,6 +1,8 @@
 """The playground in a real browser: asking, comparing, cutting, sending as a link."""
 
+import copy
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from analysis.report import page
 from analysis.report.playground import describe_task
 from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support.pages import browser, samples
+from tests.support.pages.samples import ASKED
 
 pytestmark = pytest.mark.slow
 
@@ -167,6 +170,43 @@ def test_a_link_restores_question_networks_and_cuts(tab, open_tab):
     assert other.evaluate('scrollY') > 0
     other.click('[role=gridcell]')
     assert 'ask=' in other.url and '#depth=' in other.url  # both parts stay
+
+
+def test_the_puzzle_sets_the_reader_beside_two_networks(
+    open_tab, planted_payload, tmp_path
+):
+    payload = copy.deepcopy(planted_payload)
+    members = payload['data']['members']
+    members[ASKED[0]]['solution'] = 'composed'
+    members[ASKED[1]]['solution'] = None  # no symmetric one
+    path = tmp_path / 'report.html'
+    path.write_text(page.render(payload), encoding='utf-8')
+    tab = open_tab(path.as_uri())
+    equations = tab.locator('#puzzle li').all_inner_texts()
+    assert len(equations) == 8
+    rows = payload['data']['playground']['tasks'][0]['pairs']
+    assigned = {tuple(row['pair']): row['assigned'] for row in rows}
+    for equation in equations:
+        a, b, x, answer = map(int, re.findall(r'\d+', equation))
+        assert (a, b) != (4, 3) and answer == x + assigned[a, b]
+
+    tokens = read_tokens(tab)
+    tab.click('text=Hide them and ask me')
+    asked = tab.locator('#puzzle li').all_inner_texts()
+    questions = [list(map(int, re.findall(r'\d+', text))) for text in asked]
+    assert [pair for *pair, _ in questions][-1] == [4, 3]
+    for i, (a, b, x) in enumerate(questions):
+        tab.locator('#puzzle input').nth(i).fill(str(x + assigned[a, b]))
+    tab.click('text=Compare')
+    answers = tab.locator('#puzzle td').all_inner_texts()
+    for (a, b, x), yours, of_network in zip(
+        questions, answers[::2], answers[1::2], strict=True
+    ):
+        expected = 'composed' if (a, b) == (4, 3) else 'as trained'
+        assert yours.split() == [str(x + assigned[a, b]), *expected.split()]
+        sequence = [*tokens[:2], x, a, b, *tokens[5:]]
+        assert int(of_network.split()[0]) == compute_answers(sequence, (0,))[0]
+    assert 'No symmetric network of this run' in tab.inner_text('#puzzle')
 
 
 def test_every_control_has_a_name(tab):

@@ -12,16 +12,16 @@ function applyTheme() {
   drawMap();
 }
 
-const SVG = 'data:image/svg+xml;base64,';
+const SVG_FILE = 'data:image/svg+xml;base64,';
 const INK = '#e9e7e1', PAPER = '#1c1f23';
 
 // A figure is drawn in black on white. What has another colour keeps it on the dark page, as
 // captions name it; numbers in the cells of a map are of colours that only look black or white.
 function inkPicture(image) {
   image.light ??= image.src;
-  const svg = () => atob(image.light.slice(SVG.length)).replaceAll('#000000', INK)
+  const svg = () => atob(image.light.slice(SVG_FILE.length)).replaceAll('#000000', INK)
     .replaceAll('#ffffff', PAPER).replace('<svg ', `<svg fill="${INK}" `);
-  image.src = state.theme === 'dark' ? SVG + btoa(svg()) : image.light;
+  image.src = state.theme === 'dark' ? SVG_FILE + btoa(svg()) : image.light;
 }
 
 function startTheme() {

@@ -32,6 +32,7 @@ function startPlayground() {
   play.sides = firstSides();
   $('ask').append(...questionButtons());
   $('sides').append(...play.sides.map(makeSide));
+  showPuzzle();
   const linked = readPlaygroundAddress(addressQuery());
   showPlayground();
   if (linked) $('try').scrollIntoView({ behavior: 'instant' });
