@@ -71,6 +71,7 @@ def test_a_bad_file_or_preset_is_a_config_error(spec, line):
         ('def get_config(preset): return {}', 'get_config returned {}, not a Conf'),
         ('get_confg = None', "has no attribute 'get_config'"),
         ('def get_config(preset', 'SyntaxError'),
+        ('def get_config(preset): absent', "line 1: NameError: name 'absent'"),
     ],
 )
 def test_a_file_that_is_no_config_is_a_config_error(tmp_path, text, line):
@@ -79,7 +80,7 @@ def test_a_file_that_is_no_config_is_a_config_error(tmp_path, text, line):
     with pytest.raises(ConfigError) as caught:
         config.load(str(path))
     message = str(caught.value)
-    assert message.startswith(f'--config {path}: ') and line in message
+    assert message.startswith(f'--config {path}') and line in message
 
 
 @pytest.mark.parametrize('preset', ['', 'laptop'])
@@ -99,8 +100,6 @@ def test_a_folder_of_a_config_may_have_a_colon(tmp_path, preset):
     [
         (tuple, {'default_factory': tuple}),
         (int, {}),
-        (int, {'default': 1, 'init': False}),
-        (pathlib.Path, {'default': pathlib.Path('x')}),
         (tuple, {'default': (1, pathlib.Path('x'))}),
         (signal.Signals, {'default': signal.SIGINT}),  # an IntEnum, which JSON flattens
     ],
