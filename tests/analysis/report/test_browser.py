@@ -30,11 +30,13 @@ def test_it_fits_and_reads_in_both_themes(name, size, open_tab, pages):
     tab.evaluate(
         'document.querySelectorAll("details").forEach(d => { d.open = true; })'
     )
-    for theme in ('light', 'dark'):
+    for theme, other in (('light', 'Dark'), ('dark', 'Light')):
         tab.emulate_media(color_scheme=theme)
         assert tab.evaluate('document.documentElement.scrollWidth <= innerWidth')
         assert tab.evaluate(LOW_CONTRAST) == []
-        browser.wait_until(tab, f'state.theme === "{theme}"')
+        browser.wait_until(
+            tab, f'document.getElementById("theme").textContent === "{other}"'
+        )
         colours = tab.evaluate(COLOURS_OF_PICTURE)
         assert ('#000000' in colours) == ('#ffffff' in colours) == (theme == 'light')
     tab.locator('.picture').first.click()
