@@ -162,10 +162,3 @@ def launched(make_once) -> pathlib.Path:
         assert done.returncode == 0, done.stderr
 
     return make_once('launched', launch_sweep)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Shows what tests measured (record_property): workers keep it to themselves."""
-    for report in terminalreporter.stats.get('passed', []):
-        for name, value in report.user_properties:
-            terminalreporter.write_line(f'{name}: {value}')

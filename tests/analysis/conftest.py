@@ -6,7 +6,7 @@ from anchorjax import api, config
 from anchorjax.storage.reader import open_run
 from anchorjax.training.devices import make_mesh
 from tests.support import p2_tasks, text_tasks
-from tests.support.planted_results import mark_converged
+from tests.support.planted_results import mark_converged, plant_curves
 
 
 def make_windows() -> config.Experiment:
@@ -67,3 +67,15 @@ def proofs_run(make_once):
         text_tasks.train_sweep(folder, 'prontoqa', **fields)
 
     return open_run(make_once('proofs', train))
+
+
+@pytest.fixture
+def open_planted(tmp_path):
+    """A function: a run of a tiny config whose members score at random."""
+
+    def plant(task, **fields):
+        experiment = config.resolve(text_tasks.make_config(task, **fields))
+        folder = tmp_path / experiment.name / str(len(list(tmp_path.iterdir())))
+        return plant_curves(folder, experiment)
+
+    return plant

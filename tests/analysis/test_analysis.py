@@ -23,7 +23,7 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.network import Network
 from anchorjax.storage.reader import open_run
-from anchorjax.tasks.solution import SOLUTIONS, classify_members
+from anchorjax.tasks.solution import SOLUTIONS, classify_members, name_ends
 from tests.support import cases, p2_tasks, sweeps
 from tests.support.planted_results import mark_converged, plant_curves
 from tests.support.sweeps import opened
@@ -61,6 +61,30 @@ def test_a_member_has_one_solution(composed, symmetric, seen, solution):
 def test_without_a_question_or_training_there_is_no_rule():
     table = pd.DataFrame({'trained': [True, False]})
     assert classify_members(table).tolist() == ['neither', '']
+
+
+@pytest.mark.parametrize(
+    ('answers', 'solution'),
+    [((1, 0, 1), 'composed'), ((0, 1, 1), 'symmetric'), ((0, 0, 0), 'memorizing')],
+)
+@pytest.mark.parametrize(
+    ('trained', 'diverged', 'converged', 'end'),
+    [
+        (True, -1, True, None),  # its solution
+        (True, -1, False, 'not converged'),
+        (True, 30, False, 'diverged'),
+        (True, 30, True, 'diverged'),
+        (False, -1, False, ''),
+    ],
+)
+def test_only_a_converged_network_has_a_solution(
+    answers, solution, trained, diverged, converged, end
+):
+    columns = ['unseen_composed', 'unseen_symmetric', 'seen_heldout_assigned']
+    members = pd.DataFrame([answers], columns=columns, index=[7])
+    members = members.assign(trained=trained, diverged=diverged, converged=converged)
+    expected = solution if end is None else end
+    assert name_ends(members.assign(unseen_answer_share=0.0)).to_dict() == {7: expected}
 
 
 EMB_MLP = config.resolve(config.default(model='emb_mlp'))

@@ -25,7 +25,6 @@ def run(train_once):
         train__resume_every=1e9,
         train__lanes=2,
         grid__seed=(0,),
-        model__depth=2,
     )
 
 

@@ -97,7 +97,7 @@ def test_equal_values_are_judged_without_a_spread(rule, value, verdict):
         (within(0.1), 0.0, 'at least', 'undecided'),
         (within(0.1), 0.3, 'at least', 'does not hold'),
         (within(0.1), 0.3, 'at most', 'undecided'),
-        (above(0), 0.3, 'no bound,', 'undecided'),
+        (above(0), 0.3, 'about', 'undecided'),
     ],
 )
 def test_a_bound_decides_what_every_number_beyond_it_would(rule, mean, bound, verdict):

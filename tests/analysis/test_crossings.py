@@ -25,7 +25,7 @@ def test_a_crossing_is_interpolated_between_records():
         ([60, 60, 60], [20, 20, 30], [3, 3, 2], ''),
         ([60, 60, NEVER], [20, 20, 20], [3, 3, 5], 'at least'),
         ([50, 50], [NEVER, 100], [0.5, 0.5], 'at most'),
-        ([NEVER, 50], [50, NEVER], [2, 0.5], 'no bound,'),
+        ([NEVER, 50], [50, NEVER], [2, 0.5], 'about'),
         ([60, NEVER, np.nan], [20, NEVER, 20], [3], ''),
         ([60, NEVER], [20, np.nan], [3], ''),
     ],
@@ -53,10 +53,8 @@ def test_steps_and_what_never_comes_are_of_the_pairs():
         ((60, 20), (60, 30), ''),
         ((NEVER, 20), (60, 30), 'at least'),
         ((60, 20), (NEVER, 30), 'at most'),
-        ((60, NEVER), (60, 30), 'at most'),
-        ((60, 20), (60, NEVER), 'at least'),
         ((NEVER, 20), (60, NEVER), 'at least'),
-        ((NEVER, 20), (NEVER, 30), 'no bound,'),
+        ((NEVER, 20), (NEVER, 30), 'about'),
     ],
 )
 def test_the_quotient_of_bounds_is_one_or_none(first, second, bound):

@@ -2,14 +2,11 @@
 
 import functools
 
-import chex
 import jax
 import numpy as np
 import pytest
 
 from analysis.circuits import (
-    edge_sets,
-    flows,
     interventions,
     patching,
     sequences,
@@ -67,44 +64,6 @@ def test_a_patch_with_the_sequence_itself_changes_nothing(member):
             member, base, interventions.make_patch_edit, *patch
         )
         np.testing.assert_array_equal(logits_BV.argmax(-1), intact_B)
-
-
-@pytest.mark.slow
-def test_circuits_have_the_shapes_of_their_docstrings(member):
-    B, T, L, J, P, R = 24, 6, 2, 5, 3, 3
-    drawn = sequences.sample(member, B)
-    replaced = sequences.replace_items(member, drawn, drawn.x_B, drawn.pair_B2)
-    for found in (drawn, replaced):
-        chex.assert_shape(found, [(B, T), (B,), (B, 2), (B,)])
-    chex.assert_shape(sequences.fit_paper_sequence(member), (T,))
-    chex.assert_shape(sequences.check_tokens(member, TOKENS_BT[0]), (T,))
-    tokens_BT, labels_PRB = sequences.select_eval_sets(member, B // P)
-    chex.assert_shape([tokens_BT, labels_PRB], [(B, T), (P, R, B // P)])
-    mass = flows.average_attention(member, tokens_BT)
-    uniform = flows.average_uniform_attention(member, tokens_BT)
-    shares = flows.measure_flows(mass)
-    chex.assert_shape([mass, uniform, shares], [(L, J, J), (J, J), (L, 3)])
-    chex.assert_shape(patching.change_factor(member, drawn, 'key'), (B, T))
-    patched = patching.patch_everywhere(member, B)
-    chex.assert_shape([patched.moved, patched.kept], (3, L, len(patching.PLACES)))
-
-    ablation = edge_sets.prepare_ablation(member, most=B // P)
-    chex.assert_shape(ablation.intact_PB, (P, B // P))
-    chex.assert_shape(edge_sets.mask_edges(ablation, ablation.edges), (L, J, J))
-    sets = edge_sets.leave_out_each(ablation.edges[:4])
-    effects = edge_sets.measure_effects(ablation, sets)
-    chex.assert_shape([effects.agreement, effects.unchanged], [(4, P, R), (4, P)])
-    _, unchanged_E = edge_sets.prune_edges(ablation._replace(edges=ablation.edges[:4]))
-    chex.assert_shape(unchanged_E, (4,))
-    tested = edge_sets.compare_mechanisms(ablation, draws=1)
-    number = len(edge_sets.list_mechanisms(ablation))
-    chex.assert_shape(tested.agreement, (number, len(edge_sets.TESTS), P, R))
-    allowed_CNJJ = np.ones((4, L, J, J), bool)
-    answers_CB = interventions.answer_with_cuts(member, tokens_BT, allowed_CNJJ)
-    chex.assert_shape(answers_CB, (4, B))
-    edit = (interventions.make_cut_edit, allowed_CNJJ[0], member.roles(tokens_BT))
-    logits_BV = interventions.run_edited(member, tokens_BT, *edit)
-    chex.assert_shape(logits_BV, (B, 20))
 
 
 @pytest.mark.parametrize('factor', patching.FACTORS)

@@ -71,6 +71,7 @@ def test_a_bad_file_or_preset_is_a_config_error(spec, line):
         ('def get_config(preset): return {}', 'get_config returned {}, not a Conf'),
         ('get_confg = None', "has no attribute 'get_config'"),
         ('def get_config(preset', 'SyntaxError'),
+        ('def get_config(preset): absent', "line 1: NameError: name 'absent'"),
     ],
 )
 def test_a_file_that_is_no_config_is_a_config_error(tmp_path, text, line):
@@ -79,7 +80,7 @@ def test_a_file_that_is_no_config_is_a_config_error(tmp_path, text, line):
     with pytest.raises(ConfigError) as caught:
         config.load(str(path))
     message = str(caught.value)
-    assert message.startswith(f'--config {path}: ') and line in message
+    assert message.startswith(f'--config {path}') and line in message
 
 
 @pytest.mark.parametrize('preset', ['', 'laptop'])
@@ -99,8 +100,6 @@ def test_a_folder_of_a_config_may_have_a_colon(tmp_path, preset):
     [
         (tuple, {'default_factory': tuple}),
         (int, {}),
-        (int, {'default': 1, 'init': False}),
-        (pathlib.Path, {'default': pathlib.Path('x')}),
         (tuple, {'default': (1, pathlib.Path('x'))}),
         (signal.Signals, {'default': signal.SIGINT}),  # an IntEnum, which JSON flattens
     ],
@@ -207,7 +206,6 @@ def test_what_was_given_and_does_not_fit_is_one_line_with_every_flag(texts):
 @pytest.mark.parametrize(
     ('spec', 'texts', 'head_dim', 'mlp_dim'),
     [
-        ('configs/phase.py', {'width': '16'}, 16, 48),
         ('configs/phase.py:paper', {'width': '32'}, 16, 96),
         ('configs/phase.py:laptop', {'width': '32', 'mlp_dim': '7'}, 16, 7),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anchorjax import config, models, tasks
+from anchorjax import config, tasks
 from anchorjax.errors import ConfigError
 from tests.support import tiny
 from tests.support.sweeps import experiment
@@ -19,7 +19,6 @@ MISTAKES = [
     ('task__shifts', (5, 1, -2, -30), 'task.keys[0] = 20: must be at least 60: every'),
     ('task__vocab', 90, 'task.vocab = 90: must be above 109, the largest token or'),
     ('task__seq_len', 5, 'task.seq_len = 5: must be at most model.max_len, 4'),
-    ('model__name', 'mlp', f"model.name = 'mlp': must be one of {(*models.MODELS,)}"),
     ('model__depth', 0, 'model.depth = 0: must be at least 1'),
     ('optimizer__warmup_steps', 41, 'optimizer.warmup_steps = 41: must be at most the'),
     ('train__batch_size', 271, 'train.batch_size = 271: must be at most the 270 train'),
@@ -27,7 +26,6 @@ MISTAKES = [
     ('train__snapshot_steps', (41,), 'train.snapshot_steps = (41,): must be steps f'),
     ('name', '../../x', "name = '../../x': must be at most 100 of A-Z a-z"),
     ('static_axes', ('model.depth', (1, 2)), "static_axes[0] = 'model.depth': must be"),
-    ('static_axes', (('model.dept', (1,)),), "static_axes[0]: 'model.dept' cannot be"),
     ('static_axes', (('grid.gamma', (0.3,)),), "static_axes[0]: 'grid.gamma' cannot"),
     ('static_axes', (('model.depth', (1, 0)),), 'model.depth = 0: must be at least 1'),
     ('static_axes', (('model.depth', (1, 1)),), 'static_axes (model.depth) = (1, 1): '),
@@ -71,7 +69,6 @@ def test_sizes_cannot_follow_a_width_along_an_axis():
     [
         ('grid.gama', '0.3', "grid.gama: no such field, did you mean 'gamma'?"),
         ('grid.num_steps', '4', "grid.num_steps: no such field, did you mean 'train."),
-        ('grid.name', 'x', "grid.name: no such field, did you mean 'name'?"),
         (
             'grid.batch_size',
             '128, 256',
@@ -84,7 +81,6 @@ def test_sizes_cannot_follow_a_width_along_an_axis():
         ('optimizer.b1', '1' * 400, 'optimizer.b1 = 111'),
         ('train.num_steps', '-' * 5_000 + '1', "train.num_steps = '---"),
         ('train.num_steps', '(' * 500 + ')' * 500, "train.num_steps = '((("),
-        ('train.num_steps', '0x' + 'f' * 5_000, "train.num_steps = '0xfff"),
         ('static_axes', '{[]: 1}', "static_axes = '{[]: 1}': must be () for none"),
     ],
 )

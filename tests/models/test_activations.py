@@ -1,20 +1,15 @@
 """A model sees only the past, shows what its activations' names say, and no more."""
 
-from collections.abc import Callable
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
 
 from anchorjax.experiment import Experiment
-from anchorjax.models import Activations
-from anchorjax.models.transformer import NORMS
 from tests.support import cases
 from tests.support.cases import (
     TOKENS_BT,
     assert_same_but_rounding,
-    forward,
     run_both,
     run_forward,
 )
@@ -62,7 +57,11 @@ def test_activations_are_what_their_names_say(name):
 
 @pytest.mark.parametrize(
     ('name', 'depth'),
-    [('post', 1), *((name, 2) for name in (*NORMS, *GPT2))],
+    [
+        ('post', 1),
+        *((name, 2) for name in ('pre', 'pre_query', 'gpt2')),
+        *(pytest.param(n, 2, marks=pytest.mark.slow) for n in ('none', 'gpt2_remat')),
+    ],
 )
 def test_last_position_path_is_the_full_paths_last_position(name, depth):
     experiment, params = draw_member(name, model__depth=depth)
@@ -78,30 +77,3 @@ def test_last_position_path_is_the_full_paths_last_position(name, depth):
         if field == 'scores':  # that of a key's bias, which all share, is left out
             a, b = a - a.max(-1, keepdims=True), b - b.max(-1, keepdims=True)
         assert_same_but_rounding({field: a}, {field: b})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ('name', 'sizes'),
-    [('post', {'model__head_dim': 32, 'model__mlp_dim': 192}), ('gpt2', {})],
-)
-def test_unused_activations_and_positions_cost_nothing(name, sizes):
-    experiment, params = draw_member(name, model__width=64, model__max_len=32, **sizes)
-    tokens_BT = np.tile(TOKENS_BT, (4, 8))
-
-    def count_operations(
-        select: Callable[[Activations], Any], last_only: bool
-    ) -> float:
-        @jax.jit
-        def run(params: Any) -> Any:
-            return select(forward(experiment, params, tokens_BT, last_only))
-
-        return run.lower(params).compile().cost_analysis()['flops']
-
-    of_last = count_operations(lambda out: out.logits, last_only=True)
-    of_all = count_operations(lambda out: out.logits, last_only=False)
-    # Everything has the keys and values of the last block, which nobody needs.
-    of_everything = count_operations(lambda out: out, last_only=True)
-    keys_and_values = 2 * 2 * tokens_BT.size * 64 * 64
-    assert of_last < 0.7 * of_all
-    assert of_last + 0.9 * keys_and_values < of_everything

@@ -110,7 +110,13 @@ def assert_std(value: np.ndarray, std: float, name: object) -> None:
     assert abs(value.mean()) < 4 * std / value.size**0.5, (name, value.mean())
 
 
-@pytest.mark.parametrize('option', OPTIONS)
+@pytest.mark.parametrize(
+    'option',
+    [
+        pytest.param(name, marks=pytest.mark.slow if 'residual' in name else ())
+        for name in OPTIONS
+    ],
+)
 def test_every_tensor_has_the_documented_std_within_3_sigma(option):
     stds = list_stds(option, GAMMA)
     has_zero_biases = option == 'scale' or option.startswith('gpt2')

@@ -1,7 +1,7 @@
 """The models, their loss and their steps are those of NumPy in float64."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import jax
@@ -110,18 +110,18 @@ def require_reference_logits(experiment: Experiment, params: Any) -> None:
     assert_same_but_rounding(last.logits[:, 0], expected[:, -1])
 
 
-def mark_deep(options: dict[str, Any]) -> list[Any]:
-    """The names of options, of which deep networks take long to compile."""
-    deep = pytest.param('deep', marks=pytest.mark.slow)
-    return [deep if name == 'deep' else name for name in options]
+def mark_more(options: Iterable[str], *more: str) -> list[Any]:
+    """The names of options; those that are more of others are slow to try, too."""
+    slow = pytest.mark.slow
+    return [pytest.param(name, marks=slow if name in more else ()) for name in options]
 
 
-@pytest.mark.parametrize('option', mark_deep(OPTIONS))
+@pytest.mark.parametrize('option', mark_more(OPTIONS, 'deep', 'none_heads'))
 def test_forward_is_the_references(option):
     require_reference_logits(*cases.draw_member(**BASE, **OPTIONS[option]))
 
 
-@pytest.mark.parametrize('option', mark_deep(GPT2_OPTIONS))
+@pytest.mark.parametrize('option', mark_more(GPT2_OPTIONS, 'deep', 'one_head'))
 def test_gpt2s_forward_is_the_references(option):
     require_reference_logits(*cases.draw_gpt2(**BASE, **GPT2_OPTIONS[option]))
 
@@ -181,7 +181,7 @@ of_both = pytest.mark.parametrize('name', REFERENCES)
 
 
 @of_both
-@pytest.mark.parametrize('activation', ACTIVATIONS)
+@pytest.mark.parametrize('activation', mark_more(ACTIVATIONS, 'tanh', 'identity'))
 def test_every_position_is_the_references_of_what_came_before(name, activation):
     experiment = make_experiment(name, model__activation=activation)
     params = cases.random_params(experiment)

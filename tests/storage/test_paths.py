@@ -91,14 +91,7 @@ def test_what_is_no_path_is_refused_before_anything_is_made(place, given):
     assert sorted(place.rglob('*')) == before
 
 
-NAMES = [
-    'lr=[1e-3]',
-    '[!a] {x} a**b w?',
-    '%41#x$HOME~',
-    'é漢\n\\',
-    'a:b\'" ',
-    'x' * 200,
-]
+NAMES = ['lr=[1e-3] [!a] {x} a**b w?', '%41#x$HOME~é漢\n\\', 'a:b\'" ', 'x' * 200]
 NAMES += ['ocdbt.process_1', '7.orbax-checkpoint-tmp']
 
 

@@ -200,6 +200,15 @@ LINES_OF_MODELS = {
 }
 
 
+def mark_more(faults: dict) -> list:
+    """One in six is fast; the others are more cases of it."""
+    slow = pytest.mark.slow
+    return [
+        pytest.param(fault, marks=slow if number % 6 else ())
+        for number, fault in enumerate(faults)
+    ]
+
+
 @pytest.fixture
 def make_experiment(monkeypatch):
     """The sweep of such a task and such a model, made with these faults."""
@@ -220,7 +229,7 @@ def test_sound_ones_are_not_refused(make_experiment):
     require_trainable(make_experiment())
 
 
-@pytest.mark.parametrize('fault', FAULTS)
+@pytest.mark.parametrize('fault', mark_more(FAULTS))
 def test_a_task_that_breaks_its_contract_is_one_line(make_experiment, fault):
     with pytest.raises(ConfigError) as caught:
         require_trainable(make_experiment(task=fault))
@@ -228,7 +237,7 @@ def test_a_task_that_breaks_its_contract_is_one_line(make_experiment, fault):
     assert '\n' not in str(caught.value)
 
 
-@pytest.mark.parametrize('fault', LINES_OF_MODELS)
+@pytest.mark.parametrize('fault', mark_more(LINES_OF_MODELS))
 def test_a_model_that_breaks_its_contract_is_one_line(make_experiment, fault):
     with pytest.raises(ConfigError) as caught:
         require_trainable(make_experiment(model=fault))

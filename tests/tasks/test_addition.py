@@ -93,8 +93,7 @@ def test_padding_is_no_answer_of_the_histogram(monkeypatch):
     np.testing.assert_array_equal(shares, [1 / 4, 2 / 4, 1 / 4])
 
 
-@pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10)
 @given(st.data())
 def test_pairs_inside_and_outside_of_any_square_are_all_pairs(data):
     largest = data.draw(st.integers(1, 25))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.extras.corpora.tokenizers import make_bytes, make_words
-from anchorjax.tasks import prontoqa
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.tasks.mixture import (
     SOURCES,
@@ -21,14 +20,10 @@ from anchorjax.tasks.mixture import (
     merge_tokens,
     read_mixture,
 )
-from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.prontoqa.texts import (
     END,
     TRUE,
-    encode,
     list_tokens,
-    write_answer,
-    write_prompt,
 )
 from tests.support.corpora import write_corpora
 
@@ -152,31 +147,3 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
     ):
         with pytest.raises(error, match=line):
             read_mixture(dataclasses.replace(config, **changed))
-
-
-def test_questions_that_are_cut_are_counted():
-    lengths = list_lengths(SMALL)
-    assert lengths.max() <= SMALL.seq_len + 1
-    line = SMALL.make().describe_data()
-    assert line.startswith('0 of 17 questions of PrOntoQA are longer')
-    middle = int(np.median(lengths))  # with END: so many tokens just fit
-    for control in ('none', 'matched'):
-        short = dataclasses.replace(SMALL, seq_len=middle - 1, control=control)
-        num_cut = int((lengths > middle).sum())
-        assert 0 < num_cut < 17
-        line = short.make().describe_data()
-        assert line.startswith(f'{num_cut} of 17 questions of PrOntoQA are longer')
-
-
-def list_lengths(task: MixtureConfig) -> np.ndarray:
-    """Tokens of every question with its proof and END."""
-    asked = ProntoqaConfig(
-        hops=task.hops,
-        num_examples=task.num_sequences,
-        eval_examples=task.num_heldout,
-    )
-    lengths = []
-    for question in prontoqa.list_questions(asked):
-        text = encode(write_prompt(question)) + encode(write_answer(question, True))
-        lengths.append(len(text) + 1)
-    return np.array(lengths)

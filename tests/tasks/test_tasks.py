@@ -74,10 +74,10 @@ WRONG = [
 ]
 
 
-def mark_cogs(configs: list) -> list:
-    """COGS draws all of its rows first, which takes seconds."""
+def mark_same(configs: list) -> list:
+    """Of tasks that are drawn alike one is fast."""
     slow = pytest.mark.slow
-    return [pytest.param(c, marks=slow if c.name == 'cogs' else ()) for c in configs]
+    return [pytest.param(c, marks=slow if c.name in SAME else ()) for c in configs]
 
 
 def test_every_task_is_its_config():
@@ -116,7 +116,7 @@ NESTED = [
 ]
 
 
-@pytest.mark.parametrize('config', mark_cogs(NESTED), ids=lambda c: c.name)
+@pytest.mark.parametrize('config', mark_same(NESTED), ids=lambda c: c.name)
 def test_a_smaller_training_set_begins_a_larger_one(config):
     small, large = (
         draw_batch(dataclasses.replace(config, num_examples=number), 40)
@@ -125,7 +125,7 @@ def test_a_smaller_training_set_begins_a_larger_one(config):
     chex.assert_trees_all_equal(small, large)
 
 
-@pytest.mark.parametrize('config', mark_cogs(FEW), ids=lambda c: c.name)
+@pytest.mark.parametrize('config', mark_same(FEW), ids=lambda c: c.name)
 def test_what_is_asked_is_trained_or_held_out_as_its_name_says(config):
     task = config.make()
     batch, eval_sets = draw_both(config)

@@ -103,6 +103,18 @@ NUM_ASKED = {
 }
 
 
+# Those that take longest, or are as another one, are slow.
+every_case = pytest.mark.parametrize(
+    'case',
+    [
+        pytest.param(name, marks=pytest.mark.slow)
+        if name in ('cogs', 'judgements')
+        else name
+        for name in CASES
+    ],
+)
+
+
 class Drawn(NamedTuple):
     """What a case draws from a key."""
 
@@ -131,7 +143,7 @@ def spell(names: Sequence[str], tokens: np.ndarray, weights: np.ndarray) -> str:
     return ' '.join(names[token] for token in tokens[weights > 0])
 
 
-@pytest.mark.parametrize('case', CASES)
+@every_case
 def test_the_trained_texts_are_those_of_their_rows(case):
     config, names, write = CASES[case]
     row_N, batch, _, _ = draw(case)
@@ -149,7 +161,7 @@ def test_the_trained_texts_are_those_of_their_rows(case):
         assert spell(names, batch.targets_BQ[b], weights_BQ[b]) == expected
 
 
-@pytest.mark.parametrize('case', CASES)
+@every_case
 def test_eval_sets_ask_for_the_answers_of_their_rows(case):
     config, names, write = CASES[case]
     task = config.make()

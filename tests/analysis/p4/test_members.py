@@ -1,8 +1,5 @@
 """Windows of decay, what networks answer, and what answers without composing."""
 
-import collections
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,8 +20,6 @@ from anchorjax.storage.reader import open_run
 from anchorjax.tasks import Batch
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
-from anchorjax.tasks.scan.grammar import interpret, list_commands, list_lines
-from anchorjax.tasks.scan.task import ScanConfig
 from tests.support.sweeps import opened
 
 
@@ -53,30 +48,6 @@ def test_a_record_is_the_last_one_up_to_a_step():
 def test_the_null_is_chance_where_an_answer_is_one_token():
     assert nulls.score_null(AnchorPermutationsConfig(num_keys=8), 0) == 1 / 8
     assert nulls.score_null(ModularAdditionConfig(modulus=5), 0) == 1 / 5
-
-
-@pytest.mark.slow
-def test_the_null_of_scan_is_a_table_of_bigrams_that_was_counted_by_hand():
-    lines = list_lines('addprim_jump')
-    commands = list_commands()
-    tested = [commands[row] for row in lines.tested]
-    trained = [commands[row] for row in lines.trained]
-    trained += ['jump'] * (len(trained) // 9)
-
-    tally: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
-    for before, after in list_bigrams(trained):
-        tally[before][after] += 1
-    right = []
-    for before, after in list_bigrams(tested):
-        right.append(tally[before].most_common(1)[0][0] == after)
-    config = ScanConfig(split='addprim_jump', eval_examples=len(tested))
-    assert nulls.score_null(config, 0) == pytest.approx(np.mean(right), abs=1e-6)
-
-
-def list_bigrams(commands):
-    """Every word of the answers with the word before it."""
-    for command in commands:
-        yield from itertools.pairwise(['OUT', *interpret(command), 'END'])
 
 
 @pytest.mark.slow

@@ -26,7 +26,6 @@ from anchorjax.importing import dotted_name
 from anchorjax.storage.reader import Run, open_run
 from tests.support import in_process
 from tests.support.pages import samples
-from tests.support.sweeps import opened
 
 
 def keep_figures(monkeypatch, *sweep: str, member: tuple[str, ...] = ()) -> None:
@@ -59,24 +58,6 @@ def test_every_member_has_its_own_numbers_and_insides(finished, payload):
         depth = member['point']['depth']
         assert np.shape(member['attention']['layers']) == (depth, 4, 4)
         assert np.shape(member['embedding']['xy']) == (80, 2)
-
-
-@pytest.mark.parametrize(
-    ('exceptions', 'because'),
-    [
-        (('trained',), 'the reversed pair (3, 4) was trained with this answer'),
-        (('unseen',), 'that would answer the reversed pair (3, 4), unseen as well'),
-        (('trained', 'unseen'), 'with this answer in some of the networks'),
-    ],
-)
-def test_the_symmetric_answer_is_explained_for_every_network(
-    exceptions, because, tmp_path
-):
-    """Networks to which both pairs are unseen were trained with neither answer."""
-    opened(tmp_path, static_axes=(('task.exception', exceptions),))
-    unseen = words.describe_unseen_pair(open_run(tmp_path))
-    assert unseen.because.endswith(because)
-    assert (unseen.composed, unseen.symmetric) == ('x − 10', 'x − 6')
 
 
 @pytest.mark.slow
