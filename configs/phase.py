@@ -3,11 +3,11 @@
   python launch/sweep.py --config configs/phase.py[:preset]
 
 preset      reproduces           what differs from the paper        cost
-(default)   Fig 2: gamma and     4 tokens, width 32, random split,  6 minutes on 2
-            depth                batch 512, 6,000 steps of rate     cores
+(default)   Fig 2: gamma and     4 tokens, width 32, random split,  5 to 8 minutes
+            depth                batch 512, 6,000 steps of rate     on 2 cores
                                  8e-3, decay 0.05; depths 2 and 3
 depths      the same             depths 2 to 4                      10 minutes
-unseen      the same             (3, 4) is as unseen as (4, 3)      6 minutes
+unseen      the same             (3, 4) is as unseen as (4, 3)      8 minutes
 two_layers  Fig 2, from middle   width 64, depth 2, rate 4e-3,      8 minutes
             to small             decay 0.3
             initializations

@@ -3,7 +3,8 @@
 A figure's module that has, beside what every figure has,
 
   GRID_PAPER, GRID_CAPTION  words about the grid
-  draw_cell(axis, result)   one panel of the result of its `compute`
+  draw_cell(axis, result)   one panel of the result of its `compute_cell`, if it has
+                            one (what a panel shows may be less), else of `compute`
   draw_key(result, axes)    what its colours mean; `result` has all cells
 
 is also a figure of a sweep, NAME_grid: gamma goes across, another axis upwards, which
@@ -48,11 +49,12 @@ _concat = partial(
 @functools.cache
 def repeat(module: ModuleType) -> ModuleType:
     """The figure NAME_grid of a module that has GRID_PAPER, with the same flags."""
-    _, *flags = inspect.signature(module.compute).parameters.values()
+    compute_one = getattr(module, 'compute_cell', module.compute)
+    _, *flags = inspect.signature(compute_one).parameters.values()
 
     def compute(run: Run, step: int | str = 'last', **point: Any) -> xr.Dataset:
         options = {flag.name: point.pop(flag.name, flag.default) for flag in flags}
-        return compute_cells(run, step, point, partial(module.compute, **options))
+        return compute_cells(run, step, point, partial(compute_one, **options))
 
     # The command reads the flags from the signature.
     subject, step, point = inspect.signature(compute).parameters.values()

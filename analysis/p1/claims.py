@@ -211,6 +211,14 @@ def list_diagram_claims() -> list[Claim]:
         (LAST, MIDDLE),
         rules=(above(0), below(0)),
     )
+    claims += list_answers(
+        'p1.default.w32_b256.',
+        'ours, on P1 Fig 2, batches of 256',
+        f'Four tokens, batches of 256, the mean over depths: {words}',
+        ('phase_256',),
+        (LAST, MIDDLE),
+        rules=(above(0), below(0)),
+    )
     for depth in (2, 3, 4):
         claims += list_answers(
             f'p1.default.w32_d{depth}.',

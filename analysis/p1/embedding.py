@@ -76,52 +76,67 @@ def compute(
     """Order in the rows of `matrix`, beside that of the same rows in random order.
 
     Returns:
-      scores [item, component] (no component falls with the value) and the share of the
-      variance `explained` by each; tsne [item, axis]; power [period], a share of the
-      variance; similarity [step], the mean cosine of centred rows 1, 2, .. apart; value
-      [number] of `order.measure_order`. Of random orders explained_null, power_null,
-      similarity_null [(5 %, 95 % quantile), step] and chance [number].
+      What `compute_cell` does, and tsne [item, axis]; power [period], a share of the
+      variance; similarity [step], the mean cosine of centred rows 1, 2, .. apart. Of
+      random orders explained_null, power_null, similarity_null [(5 %, 95 % quantile),
+      step] and chance [number].
+
+    Raises:
+      UserError: as `compute_cell`.
+    """
+    cell = compute_cell(member, matrix, items)
+    rows = member.matrix(matrix)[cell['item'].values]
+    null = order.measure_random_orders(rows, permutations)
+    similarity = order.similarity_by_step(rows)
+    count = len(rows)
+    task = member.experiment.task
+    shifts = list(task.shift_of.values()) if isinstance(task, AnchorsConfig) else [0]
+    differences = np.unique(np.abs(np.subtract.outer(shifts, shifts)))
+    return cell.assign(
+        explained_null=('component', null.explained),
+        tsne=(('item', 'axis'), order.tsne(rows, perplexity)),
+        power=('period', order.power_spectrum(rows)),
+        power_null=('period', null.power),
+        similarity=('step', similarity),
+        similarity_null=(('bound', 'step'), null.similarity),
+        chance=('number', list(null.numbers.values())),
+        period=count / np.arange(1, count // 2 + 1),
+        step=np.arange(1, len(similarity) + 1),
+    ).assign_attrs(
+        differences=differences[1:]  # above 0: at which items share an answer
+    )
+
+
+@single_thread
+def compute_cell(
+    member: Network,
+    matrix: Annotated[str, 'path of a matrix [tokens, D]'] = MATRIX,
+    items: Items = None,
+) -> xr.Dataset:
+    """What a panel of the grid shows: the plane of the rows, and numbers of its order.
+
+    Returns:
+      scores [item, component] (no component falls with the value), the share of the
+      variance `explained` by each, and value [number] of `order.measure_order`.
 
     Raises:
       UserError: no such matrix, no such rows, too few rows, or all rows are the same.
     """
     W = member.matrix(matrix)
-    task = member.experiment.task
-    is_anchors = isinstance(task, AnchorsConfig)
-    shifts = list(task.shift_of.values()) if is_anchors else [0]
-    differences = np.unique(np.abs(np.subtract.outer(shifts, shifts)))
-    tokens = check_items(task, W, items)
+    tokens = check_items(member.experiment.task, W, items)
     rows = W[tokens]
     if are_equal(rows):
         raise UserError(f'{matrix}: {NO_ORDER}')
     scores, explained = order.pca(rows)
-    null = order.measure_random_orders(rows, permutations)
     numbers = order.measure_order(rows)
-    similarity = order.similarity_by_step(rows)
-    count = len(tokens)
     return xr.Dataset(
         {
             'scores': (('item', 'component'), scores),
             'explained': ('component', explained),
-            'explained_null': ('component', null.explained),
-            'tsne': (('item', 'axis'), order.tsne(rows, perplexity)),
-            'power': ('period', order.power_spectrum(rows)),
-            'power_null': ('period', null.power),
-            'similarity': ('step', similarity),
-            'similarity_null': (('bound', 'step'), null.similarity),
             'value': ('number', list(numbers.values())),
-            'chance': ('number', list(null.numbers.values())),
         },
-        {
-            'item': tokens,
-            'period': count / np.arange(1, count // 2 + 1),
-            'step': np.arange(1, len(similarity) + 1),
-            'number': list(numbers),
-        },
-        {
-            'matrix': matrix,
-            'differences': differences[1:],  # above 0: at which items share an answer
-        },
+        {'item': tokens, 'number': list(numbers)},
+        {'matrix': matrix},
     )
 
 
