@@ -15,6 +15,7 @@ label entropy, 0.9: from there on it has learned more than frequencies.
 """
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from analysis import frame
@@ -61,13 +62,29 @@ def compute(run: Run) -> xr.Dataset:
       UserError: another task, several settings of it, or no trained member.
     """
     members = frame.list_usable(run, TASK)
+    snapshots = networks.find_snapshots(run, members)
+    result = measure_losses(run, members)
+    result['delta'] = compare_losses(result.loss)
+    aligned = networks.follow(run, members, [0, *snapshots], measure_cosines)
+    result['cosine'] = aligned.cosine.rename(step='snapshot')
+    return result.assign_attrs(
+        delta_of_counting=float(compare_losses(result.entropy)),
+        early=find_early(result, snapshots),
+    )
+
+
+def measure_losses(run: Run, members: pd.DataFrame) -> xr.Dataset:
+    """The losses, entropies and moments of `compute`, and its errors.
+
+    Args:
+      members: rows of `frame.list_usable`.
+    """
     points = frame.find_points(run, members)
     if len({run.experiment_of(**point).task for point in points}) > 1:
         raise UserError(
             'reasoning_bias: the sources differ between cohorts, and their entropies '
             'with them; train each setting of the task in a run of its own'
         )
-    snapshots = networks.find_snapshots(run, members)
     curves = networks.read_curves(run, members).eval_set_loss
     loss = curves.sel(eval_set=list(SOURCES)).rename(eval_set='source')
     heldout = curves.sel(eval_set=[f'{source}_heldout' for source in SOURCES])
@@ -75,15 +92,14 @@ def compute(run: Run) -> xr.Dataset:
     described = describe_sources(require_task(run.experiment.task, MixtureConfig))
     result['entropy'] = ('source', [described[source][1] for source in SOURCES])
     result['moment'] = networks.time_to_threshold(loss / result.entropy, SHARE)
-    result['delta'] = compare_losses(loss)
-    aligned = networks.follow(run, members, [0, *snapshots], measure_cosines)
-    result['cosine'] = aligned.cosine.rename(step='snapshot')
-    moment = result.moment.sel(source='prontoqa').fillna(np.inf)
-    learned = float(moment.where(result.gamma == result.gamma.max()).median())
-    return result.assign_attrs(
-        delta_of_counting=float(compare_losses(result.entropy)),
-        early=networks.find_last_before(snapshots, learned),
-    )
+    return result
+
+
+def find_early(losses: xr.Dataset, snapshots: list[int]) -> int:
+    """The last snapshot before PrOntoQA is learned at the largest gamma."""
+    moment = losses.moment.sel(source='prontoqa').fillna(np.inf)
+    learned = float(moment.where(losses.gamma == losses.gamma.max()).median())
+    return networks.find_last_before(snapshots, learned)
 
 
 def compare_losses(loss: xr.DataArray) -> xr.DataArray:

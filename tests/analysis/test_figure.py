@@ -260,6 +260,7 @@ RUNS = {
     'label_groups': ('open_sweep', 'groups'),
     'theory_path': ('open_sweep', 'flow'),
     'reasoning_bias': ('open_sweep', 'mixture'),
+    'token_cosines': ('open_sweep', 'mixture'),
     'p4': ('windows_run', None),
     'text_tasks': ('proofs_run', None),
 }

@@ -14,7 +14,6 @@ SMALL = {
     'causal': {'number': 64, 'draws': 2},
     'cosine': {'contexts': 4},
     'embedding': {'perplexity': 3, 'permutations': 5},
-    'embedding_grid': {'perplexity': 3, 'permutations': 5},
     'fitting_time': {'thresholds': (4.5, 5)},
     'lazy': {'number': 6},
     'tsne': {'number': 100, 'map_number': 50, 'perplexity': 5},

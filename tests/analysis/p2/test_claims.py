@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 from analysis import claims
-from analysis.p2 import learning_order, reasoning_bias
+from analysis.p2 import learning_order, reasoning_bias, token_cosines
 from analysis.p2.claims import CLAIMS, lag_grows, tabulate
 from analysis.p2.members import COLUMNS
 from analysis.p2.networks import list_panels
@@ -121,6 +121,11 @@ def test_delta_l_and_the_columns_are_those_of_the_mixture(open_sweep):
     loss = run.curves.eval_set_loss.sel(gamma=0.8, eval_set='stories').values.ravel()
     np.testing.assert_array_equal(result.loss[1].sel(source='stories'), loss)
     assert np.abs(result.cosine.sel(snapshot=0)).max() < 0.1  # Gaussian before training
+    tokens = token_cosines.compute(run)
+    early = result.cosine.sel(snapshot=result.early)
+    np.testing.assert_array_equal(tokens['mean'], early)
+    assert tokens.early == result.early
+    np.testing.assert_allclose(np.einsum('mstt->mst', tokens.cosine), 1, rtol=1e-5)
     table = tabulate(run)
     assert list(table) == list(COLUMNS) and table.gamma.tolist() == [0.3, 0.8]
     gap = table.loss_stories - table.loss_prontoqa
