@@ -101,8 +101,8 @@ def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
             axis.scatter(dots, here[rule], s=12, c=faces, **look)
         means = networks.groupby('place')[rule].mean()
         middle = np.arange(len(places)) + shift
-        ends = {'xmin': middle - 0.12, 'xmax': middle + 0.12}
-        axis.hlines(means[places], **ends, color=colour, lw=1.5)
+        left, right = middle - 0.12, middle + 0.12
+        axis.hlines(means[places], left, right, color=colour, lw=1.5)
     axis.set_xticks(range(len(places)), places, fontsize=7)
     axis.set(xlim=(-0.5, len(places) - 0.5), ylim=(-0.04, 1.04))
 

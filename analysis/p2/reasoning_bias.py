@@ -62,8 +62,8 @@ def compute(run: Run) -> xr.Dataset:
       UserError: another task, several settings of it, or no trained member.
     """
     members = frame.list_usable(run, TASK)
-    snapshots = networks.find_snapshots(run, members)
     result = measure_losses(run, members)
+    snapshots = networks.find_snapshots(run, members)
     result['delta'] = compare_losses(result.loss)
     aligned = networks.follow(run, members, [0, *snapshots], measure_cosines)
     result['cosine'] = aligned.cosine.rename(step='snapshot')

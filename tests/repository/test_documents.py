@@ -1,8 +1,9 @@
-"""The documents: their commands, sweeps, links and log of predictions.
+"""The documents: their commands, sweeps, links, citations and log of predictions.
 
 Numbers of pages are looked up by tests/analysis/test_pages.py. The commands of a page
 are run by bash, in which `python` writes its arguments down, so that variables, loops
-and quotes are read as a reader's shell reads them.
+and quotes are read as a reader's shell reads them. 'PAPERS 1.2, 3.2' and 'DATASETS 3.2'
+cite headings, 'PAPERS quirk 11' a row of the table of quirks.
 """
 
 import argparse
@@ -167,6 +168,50 @@ def test_every_linked_heading_exists(page):
     for link, heading in HEADING_LINK.findall(page.read_text()):
         target = page.parent / link if link else page
         assert heading in name_anchors(target), f'{link}#{heading}'
+
+
+FOLDERS = ('anchorjax', 'analysis', 'configs', 'launch', 'tests')
+CITATION = re.compile(
+    r'\b(PAPERS|DATASETS) (quirk \d+|\d+(?:\.\d+)?)'
+    r'((?:(?:,| and|, and) (?:quirk \d+|\d+\.\d+))*)'
+)
+PLACE = re.compile(r'quirk \d+|\d+\.\d+')
+HEADING = re.compile(r'^#+ (\d+(?:\.\d+)?)\.? ', re.M)
+QUIRK = re.compile(r'^\| (\d+) \|', re.M)
+
+
+def list_citations(text: str) -> list[tuple[str, str]]:
+    """(PAPERS or DATASETS, place) of every citation, also across the ends of lines."""
+    joined = re.sub(r'\s+(?:# )?\s*', ' ', text)
+    citations = []
+    for name, first, others in CITATION.findall(joined):
+        citations.append((name, first))
+        citations += [(name, place) for place in PLACE.findall(others)]
+    return citations
+
+
+def list_places(text: str) -> list[str]:
+    """Numbers of headings, and 'quirk n' for the rows of the section Quirks."""
+    _, _, after = text.partition('\n# Quirks\n')
+    quirks, _, _ = after.partition('\n# ')
+    rows = [f'quirk {number}' for number in QUIRK.findall(quirks)]
+    return HEADING.findall(text) + rows
+
+
+def test_every_place_that_is_cited_exists_once():
+    places = {}
+    for name in ('PAPERS', 'DATASETS'):
+        places[name] = list_places((ROOT / f'{name}.md').read_text())
+        assert len(set(places[name])) == len(places[name])
+    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py')]
+    number = 0
+    for path in paths:
+        if path == pathlib.Path(__file__):
+            continue
+        for name, place in list_citations(path.read_text()):
+            assert place in places[name], f'{path}: {name} {place}'
+            number += 1
+    assert number > 50  # else the citations are no longer found
 
 
 BLOCK = re.compile(r'```python\n(writers = .*?)```', re.DOTALL)
