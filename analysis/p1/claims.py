@@ -479,6 +479,22 @@ CLAIMS = (
         difference('heldout_as_function', at(1.3), at(0.3)),
         MORE,
     ),
+    *list_answers(
+        'p1.slides.w32_d2.anchors_first_',
+        'P1 slides',
+        'The key after the pair; four tokens, two blocks: from γ 0.84 (0.49 at width '
+        '400) to 2.04 (1.18)',
+        ('anchors_first',),
+        (LAST, MIDDLE),
+    ),
+    Claim(
+        'p1.slides.w32_d2.one_anchor',
+        'P1 slides',
+        'One anchor, before a fifth one that adds 0; four tokens, two blocks, 2,000 '
+        'steps: held-out numbers are answered right.',
+        ('one_anchor',),
+        difference('seen_heldout_assigned', LAST, MIDDLE),
+    ),
     Claim(
         'p1.fig02c.w64_pre.composed',
         'P1 Fig 2 (c)',
