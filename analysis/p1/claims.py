@@ -292,7 +292,8 @@ def list_depths() -> list[Claim]:
         Claim(
             'p1.depth.w64_d3_random.symmetric',
             source,
-            f'{start}: so do three blocks without as many edges, drawn at random.',
+            f'{start}: three blocks without as many edges, drawn at random, answer '
+            'more symmetrically.',
             (*RANDOM_CUTS, 'w64_d3_large'),
             symmetric(random, whole),
         ),

@@ -36,6 +36,7 @@ FRESH = {
     'w64_d3_one_pair': '3, third\nlayer cut',
     **dict.fromkeys(RANDOM_CUTS, '3, random\nedges cut'),
 }
+PLACES = (*dict.fromkeys(FRESH.values()), '4', '5')  # from left to right
 BY_DEPTH = (*FAIR, *WIDE_DIAGRAM, *DEEPER)
 GAMMAS = ((0.43, 0.58), (0.72,), (1.15,))  # larger than P1's pair, and the pair
 SHIFTS = {'composed': -0.13, 'symmetric': 0.13}  # of the dots from their place
@@ -87,9 +88,7 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
 
 def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
     """A dot for every network and rule, hollow where it has not converged."""
-    # Those of FRESH in its order, then deeper ones.
-    places = list(dict.fromkeys((*FRESH.values(), *sorted(networks.place))))
-    places = [place for place in places if place in set(networks.place)]
+    places = [place for place in PLACES if place in set(networks.place)]
     x = networks.place.map(places.index)
     spread = spread_dots(networks.groupby('place'))
     for rule, shift in SHIFTS.items():
