@@ -12,13 +12,15 @@ were trained, too (IN_RANGE).
 
 import pandas as pd
 
-from analysis.claims import EARLIER, MORE, Claim, above
+from analysis.claims import EARLIER, LESS, MORE, Claim, above
 from analysis.estimates import Group, difference, level, paired_difference, ratio
 from analysis.frame import find_points
+from analysis.stats import POSITIVE
 from analysis.text_tasks import free_generation, published
 from analysis.text_tasks.baselines import score_baselines
-from analysis.text_tasks.members import COLUMNS, read_members
+from analysis.text_tasks.members import COLUMNS, TESTED, read_members
 from anchorjax.storage.reader import Run
+from anchorjax.tasks import TaskConfig
 
 INTRODUCTION = (
     'Numbers are exact matches of whole answers of all networks at the end of '
@@ -56,6 +58,9 @@ LARGE_WEAK = Group('large, weak', {'gamma': 0.5, 'weight_decay': 0.01})
 LARGE_STRONG = Group('large, strong', {'gamma': 0.5, 'weight_decay': STRONG})
 SMALL_WEAK = Group('small, weak', {'gamma': 0.7, 'weight_decay': 0.01})
 SMALL_STRONG = Group('small, strong', {'gamma': 0.7, 'weight_decay': STRONG})
+# P1's 0.5 and 1.0 at GPT-2 medium's width, 1,024.
+LARGE_TEXTS = Group('γ 0.83', {'gamma': 0.83})
+SMALL_TEXTS = Group('γ 1.67', {'gamma': 1.67})
 # γ of P1's large and small initialization, where its width is 400 (addition) and 768.
 IN_RANGE = {'addition': (0.72, 1.01), 'scan': (0.8, 1.12), 'cogs': (0.8, 1.12)}
 
@@ -85,6 +90,7 @@ ASKED = (
     *(f'null_{eval_set}' for eval_set in EVAL_SETS[1:]),
     'right_label',  # share of right judgements after the right proof, of PrOntoQA
     'own_label',  # the same after the proof that the network writes itself
+    'perplexity_seen_heldout',  # of texts as they are: of a token, at the end
 )
 
 
@@ -95,21 +101,24 @@ def tabulate(run: Run) -> pd.DataFrame:
       UserError: another task, or no trained network.
       StoreError: a snapshot of PrOntoQA is missing or damaged.
     """
-    members = read_members(run)
-    nulls = []
-    writes_proofs = False
-    for point in find_points(run, members):
-        task = run.experiment_of(**point).task
-        scores = score_baselines(task, point['seed'])
-        nulls.append(pd.DataFrame(scores).max(axis=1))
-        writes_proofs |= getattr(task, 'chain_of_thought', False)
-    table = pd.DataFrame(nulls, members.index).drop(columns='seen_train')
-    members = members.join(table.add_prefix('null_'))
-    if writes_proofs:
+    members = read_members(run, *TESTED, 'corpus')
+    tasks = [run.experiment_of(**point).task for point in find_points(run, members)]
+    if run.experiment.task.name != 'corpus':  # whose texts ask nothing
+        members = members.join(_score_nulls(tasks, members))
+    if any(getattr(task, 'chain_of_thought', False) for task in tasks):
         written = free_generation.compute(run)
         members['right_label'] = written['label after right proof']
         members['own_label'] = written['label after own proof']
     return members.reindex(columns=[*COLUMNS, *ASKED])
+
+
+def _score_nulls(tasks: list[TaskConfig], members: pd.DataFrame) -> pd.DataFrame:
+    """The `null_` columns of ASKED for each member, of its task and seed."""
+    nulls = []
+    for task, seed in zip(tasks, members.seed, strict=True):
+        nulls.append(pd.DataFrame(score_baselines(task, seed)).max(axis=1))
+    table = pd.DataFrame(nulls, members.index).drop(columns='seen_train')
+    return table.add_prefix('null_')
 
 
 def write_sentence(sentence: str, size: int, more: str = '') -> str:
@@ -260,6 +269,16 @@ CLAIMS = (
         *SENTENCES, 500, 5_200, ('cogs_matched_long_1', 'cogs_matched_long_2')
     ),
     *compare(*SQUARE, (8_600,), (BOTH, *ALONE)),
+    Claim(
+        'text_tasks.fig17b.w64.perplexity',
+        'P1 Fig 17 b, stories',
+        'Stories in bytes, two blocks: from γ 0.83 (0.5 at width 1,024) to 1.67 (1.0) '
+        'the perplexity of held-out windows falls.',
+        ('stories',),
+        difference('perplexity_seen_heldout', SMALL_TEXTS, LARGE_TEXTS, POSITIVE),
+        LESS,
+        note='P1, of code: from 1.7207 to 1.7027, in this order from 2 B tokens on',
+    ),
     Claim(
         'text_tasks.fig17a.w64.small_strong',
         'ours, on P1 Fig 17 a',

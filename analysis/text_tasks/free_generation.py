@@ -60,7 +60,7 @@ def compute(
       StoreError: a snapshot is missing or damaged.
     """
     require_task(run.experiment.task, ProntoqaConfig)
-    members = read_members(run)
+    members = read_members(run, 'prontoqa')
     has_proof = []
     for point in frame.find_points(run, members):
         task = require_task(run.experiment_of(**point).task, ProntoqaConfig)

@@ -66,7 +66,7 @@ def compute(run: Run) -> pd.DataFrame:
     Raises:
       UserError: another task, or no trained network.
     """
-    members = read_members(run)
+    members = read_members(run, *TESTED)
     eval_sets = run.results.eval_set.values.tolist()
     by_group = run.results.agreement_by_group.sel(mapping='assigned', drop=True)
     tables = []

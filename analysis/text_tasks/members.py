@@ -33,16 +33,20 @@ COLUMNS = (
 POOLED = ('num_examples', 'gamma', 'weight_decay', 'seed')
 
 
-def read_members(run: Run) -> pd.DataFrame:
+def read_members(run: Run, *tasks: str) -> pd.DataFrame:
     """A row per trained network that did not diverge.
 
     The index is the place of the network in the sweep, the last axis fastest. Besides
-    COLUMNS there is one for each eval set: exact match of whole answers at the end.
+    COLUMNS there is one for each eval set: exact match of whole answers at the end; of
+    texts as they are also its perplexity.
+
+    Args:
+      tasks: allowed ones.
 
     Raises:
       UserError: another task, or no trained network.
     """
-    table = frame.list_usable(run, *TESTED)
+    table = frame.list_usable(run, *tasks)
     table['setting'] = frame.name_settings(run, table, POOLED)
     sizes = []
     for point in frame.find_points(run, table):
@@ -58,4 +62,5 @@ def read_members(run: Run) -> pd.DataFrame:
     eval_sets = run.results.eval_set.values
     for eval_set in eval_sets:
         table[eval_set] = table[f'{eval_set}_assigned']
-    return table[[*COLUMNS, *eval_sets]]
+    perplexities = [name for name in table if name.startswith('perplexity_')]
+    return table[[*COLUMNS, *eval_sets, *perplexities]]
