@@ -71,10 +71,12 @@ def run_claims(words: list[str]) -> None:
             raise
         line = f'{flags.members}: is no table of {flags.paper}: {error.args[0]}'
         raise UserError(line) from None
-    print(*claim_words.list_lines(table), claim_words.count_verdicts(table), sep='\n')
-    for name, rows in {'members.csv': members, 'verdicts.csv': table}.items():
-        files.write_text(flags.out / name, format_csv(rows))
-        print(flags.out / name)
+    paths = [flags.out / 'members.csv', flags.out / 'verdicts.csv']
+    for path, rows in zip(paths, (members, table), strict=True):
+        files.write_text(path, format_csv(rows))
+    # After the files, which are there although `| head` stops reading.
+    lines = [*claim_words.list_lines(table), claim_words.count_verdicts(table)]
+    print(*lines, *paths, sep='\n')
 
 
 def run_pages(words: list[str]) -> None:

@@ -89,6 +89,19 @@ def test_a_head_that_is_taken_out_is_missing_in_the_reference_too(
     assert_same_but_rounding(network.patch(patch, TOKENS_BT).values, expected)
 
 
+@pytest.mark.parametrize('name', ['post', 'gpt2'])
+def test_doubled_scores_of_a_head_are_those_of_its_doubled_queries(name):
+    network = make_network(name)
+    exact = reference.to_float64(network.params)
+    for parameter in ('W_Q', 'b_Q'):
+        of_heads = exact['block_1'][parameter]
+        of_heads[..., of_heads.shape[-1] // 2 :] *= 2
+    expected = reference.forward(exact, TOKENS_BT, network.config.model)
+    assert np.abs(expected - network.forward(TOKENS_BT).values).max() > 1e-2
+    patch = {'block_1/scores': lambda s: s * (1 + s.head_index)}
+    assert_same_but_rounding(network.patch(patch, TOKENS_BT).values, expected)
+
+
 def test_a_patch_that_fits_nowhere_is_one_line():
     network = make_network('post')
     with pytest.raises(UserError, match=r"'block_0/X_a', did you mean 'block_0/X_ao'"):

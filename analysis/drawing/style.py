@@ -18,7 +18,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from analysis.tables.text import format_csv
 from anchorjax import files
@@ -211,11 +210,11 @@ def write_pictures(
 
 def _mark_numbers(figure: Figure) -> None:
     """Makes the numbers in cells no ink and no paper, but what looks the same."""
-    for number in figure.findobj(Text):
-        if isinstance(number, Text) and number.get_gid() == _IN_CELL:
-            number.set(
-                color={'black': '#010101', 'white': '#fefefe'}[str(number.get_color())]
-            )
+    colours = {'black': '#010101', 'white': '#fefefe'}
+    for axis in figure.axes:
+        for number in axis.texts:
+            if number.get_gid() == _IN_CELL:
+                number.set_color(colours[str(number.get_color())])
 
 
 def _with_palette(save: Callable) -> Callable[[pathlib.Path], None]:

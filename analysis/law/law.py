@@ -7,7 +7,6 @@ else is computed from that table alone.
   python -m analysis law --runs 'runs/law_*' --out runs/law
 
   members.csv            the networks of all tables and runs, each once
-  cells.md               every cell: what its seeds end at
   law_effects.csv, .png  what one factor changes
 
 Several tables and runs are joined; of a network in two of them that of the runs counts.
@@ -26,14 +25,11 @@ from analysis.drawing import style
 from analysis.law import effects
 from analysis.law import members as law_members
 from analysis.law.members import FACTORS
-from analysis.members.columns import equivalent_gamma
-from analysis.members.lookup import LEVELS, SCORED
-from analysis.p1 import solutions
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv, list_records
 from anchorjax import cli, files
 from anchorjax.errors import UserError
-from anchorjax.tasks.solution import NOT_CONVERGED, UNSEEN_MAPPINGS
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
 TITLE = 'The law: what one factor changes'
 PAPER = 'ours'
@@ -104,40 +100,22 @@ def _draw_contrast(axis: Axes, rows: pd.DataFrame, y: float, colour: str) -> Non
 
 
 def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Writes the tables and the figure; returns their paths."""
+    """Writes the table of members and the figure; returns their paths."""
     result = effects.tabulate(members)
-    texts = {
-        'members.csv': format_csv(members),
-        'cells.md': f'{solutions.write_table(tabulate_cells(members))}\n',
-    }
-    paths = []
-    for name, text in texts.items():
-        files.write_text(folder / name, text)
-        paths.append(folder / name)
+    table = folder / 'members.csv'
+    files.write_text(table, format_csv(members))
     if result.empty or not _list_rows(result):
         raise UserError(
             f'law: no factor alone differs in {stats.MIN_SEEDS} settings of these '
-            f'networks: there is nothing to compare; {folder} has their tables'
+            f'networks: there is nothing to compare; {table} has them'
         )
     result.attrs |= describe(members)
-    return paths + style.write_figure(result, draw, layout, folder / 'law_effects')
+    return [table, *style.write_figure(result, draw, layout, folder / 'law_effects')]
 
 
 def describe(members: pd.DataFrame) -> dict[str, str]:
     """Attributes of the effects: of which networks they are."""
     return {'about': f'{len(members)} networks of {members.run.nunique()} runs'}
-
-
-def tabulate_cells(members: pd.DataFrame) -> pd.DataFrame:
-    """`solutions.compute` of members that differ in nothing but the seed."""
-    columns = pd.MultiIndex.from_product([SCORED, LEVELS[-1:]])
-    tables = members[law_members.LOOKUP].set_axis(columns, axis=1)
-    ended = members.assign(
-        trained=True,
-        solution=members.solution.where(members.converged, NOT_CONVERGED),
-        gamma_at_400=equivalent_gamma(members.gamma, members.width),
-    )
-    return solutions.compute(ended, tables)
 
 
 def read_members(paths: list[pathlib.Path], patterns: list[str]) -> pd.DataFrame:

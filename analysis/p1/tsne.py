@@ -8,7 +8,7 @@ defaults.
 
   python -m analysis tsne --run runs/phase --gamma=2.04 --depth=3 --seed=0
 
-  --map_number=1000 maps the first 1,000 sequences only, which is faster: the page does
+  --map_number=500 maps the first 500 sequences only, which is faster: the page does
   --of=output --perplexity=12 maps the output while no position reads the key, as P3
 """
 

@@ -86,12 +86,8 @@ class Row:
         return write_number(self._row['second'])
 
     @property
-    def first_range(self) -> str:
-        """The first group's mean with its interval."""
-        return write_mean(self._read('first'))
-
-    @property
     def second_range(self) -> str:
+        """The second group's mean with its interval."""
         return write_mean(self._read('second'))
 
     @property

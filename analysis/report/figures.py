@@ -45,4 +45,4 @@ MEMBER = ('curves',)
 # Figures of a sweep that follow one network: the first of those that are shown.
 FOLLOWING = ('eigenvalues',)
 # Cheaper than what the command of the figure takes.
-OPTIONS = {'tsne': {'map_number': 1_000}}
+OPTIONS = {'tsne': {'map_number': 500}}

@@ -7,13 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis import frame
-from analysis.p1 import (
-    attention_flow,
-    causal,
-    cosine,
-    mechanisms,
-    solutions,
-)
+from analysis.p1 import attention_flow, causal, cosine, mechanisms
 from analysis.p2 import learning_order, reasoning_bias, theory_path
 from analysis.p3 import complexity, decay_map
 from analysis.report.members import list_positions
@@ -24,8 +18,9 @@ from anchorjax.errors import UserError
 from anchorjax.network import Network
 from anchorjax.storage.reader import open_run
 from anchorjax.tasks.solution import SOLUTIONS, classify_members, name_ends
+from anchorjax.training.curves import DEVIATION_LIMIT
 from tests.support import cases, p2_tasks, sweeps
-from tests.support.planted_results import mark_converged, plant_curves
+from tests.support.planted_results import mark_converged, open_planted, plant_curves
 from tests.support.sweeps import opened
 
 
@@ -137,7 +132,6 @@ def test_a_sweep_of_which_nothing_is_trained_is_one_line(unseen, tmp_path):
     run, report = open_run(tmp_path), tmp_path / 'report.html'
     for show in (
         lambda: frame.list_usable(run),
-        lambda: solutions.command([f'--run={tmp_path}']),
         lambda: write_report(run, report, print),
     ):
         with pytest.raises(UserError, match='no member is trained yet'):
@@ -148,3 +142,16 @@ def test_a_sweep_of_which_nothing_is_trained_is_one_line(unseen, tmp_path):
 def test_pairs_are_not_taken_for_positions(tmp_path):
     run = plant_curves(tmp_path, sweeps.experiment(task__groups='pair'))
     assert list_positions(read_subject(run)) == []
+
+
+def test_near_answers_are_counted(tmp_path):
+    """Of each seed the share of answers by their distance from the composed one."""
+    planted = ({3: 1.0}, {3: 0.95, 0: 0.05}, {-6: 0.9, 2: 0.1}, {1: 0.5, -2: 0.5})
+    answers = {(seed,): {'heldout': 1.0} for seed in range(4)}
+    run = open_planted(tmp_path, answers, grid__gamma=(0.8,), grid__seed=(0, 1, 2, 3))
+    for seed, shares in enumerate(planted):
+        for distance, share in shares.items():
+            place = {'seed': seed, 'offset': DEVIATION_LIMIT + distance}
+            run.results['deviation'][place] = share
+    assert run.members.unseen_within_1.tolist() == pytest.approx([0, 0.05, 0, 0.5])
+    assert run.members.unseen_within_2.tolist() == pytest.approx([0, 0.05, 0.1, 1])

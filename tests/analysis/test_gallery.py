@@ -208,7 +208,8 @@ def test_a_picture_is_drawn_again_from_the_numbers_beside_it(picture, tmp_path):
     pixels = [PIL.Image.open(path).convert('RGB') for path in (picture.path, again)]
     if matplotlib.__version__ == DRAWN_BY:
         np.testing.assert_array_equal(*pixels)
-    assert pixels[0].size == pixels[1].size
+    else:  # its letters may be a pixel wider
+        assert pixels[0].size == pytest.approx(pixels[1].size, rel=0.01)
 
 
 @pytest.mark.parametrize(

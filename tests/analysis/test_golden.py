@@ -1,7 +1,9 @@
 """Committed tables of claims: the networks of members.csv give every verdict."""
 
 import collections
+import contextlib
 import functools
+import io
 import re
 
 import pytest
@@ -36,6 +38,18 @@ def test_the_table_of_another_paper_is_bad_input(tmp_path):
     members = str(GALLERY / 'p2' / 'members.csv')
     with pytest.raises(UserError, match='is no table of p1'):
         run_claims(['p1', '--members', members, '--out', str(tmp_path)])
+
+
+def test_its_tables_are_written_though_nobody_reads_what_it_prints(tmp_path):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    members = str(GALLERY / 'p3' / 'members.csv')
+    with contextlib.redirect_stdout(Closed()), pytest.raises(BrokenPipeError):
+        run_claims(['p3', '--members', members, '--out', str(tmp_path)])
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {'members.csv', 'verdicts.csv'}
 
 
 def test_an_empty_table_is_bad_input(tmp_path):

@@ -10,6 +10,7 @@ from analysis.members import lookup
 from anchorjax.grid import DATA, random_key
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
+from tests.support.planted_results import open_planted
 
 SEED = 3
 SMALL = {'seq_len': 5, 'keys': (20, 40)}
@@ -71,3 +72,47 @@ def test_scores_are_those_of_a_table(split, exception):
     for level, scores in lookup.lookup_scores(config, SEED).items():
         for entry, value in count_by_hand(config, level).items():
             assert scores[entry] == pytest.approx(value), (level, entry)
+
+
+def test_members_are_scored_by_the_tables_of_their_cohort(tmp_path):
+    """By datum, ordered and unordered pair, of (4, 3) with (3, 4) trained or unseen."""
+    known = {
+        ('random', 'trained'): ([0, 0, 0], [0, 0, 1]),
+        ('random', 'unseen'): ([0, 0, 0], [0, 0, 0]),
+        # A held-out key item is trained at the other positions.
+        ('paper', 'trained'): ([0, 1, 1], [0, 0, 1]),
+        ('paper', 'unseen'): ([0, 1, 1], [0, 0, 0]),
+    }
+    splits, exceptions = ('random', 'paper'), ('trained', 'unseen')
+    run = open_planted(
+        tmp_path,
+        {point: {} for point in known},
+        static_axes=(('task.split', splits), ('task.exception', exceptions)),
+        task__seq_len=5,
+        model__max_len=5,
+        grid__gamma=(0.8,),
+        grid__seed=(0,),
+    )
+    tables = lookup.score_members(run, run.members)
+    points = run.members[['split', 'exception']].itertuples(index=False, name=None)
+    for point, (_, row) in zip(points, tables.iterrows(), strict=True):
+        heldout, symmetric = known[point]
+        assert row['seen_heldout_assigned'].tolist() == pytest.approx(heldout)
+        assert row['unseen_symmetric'].tolist() == pytest.approx(symmetric)
+        assert row['unseen_composed'].tolist() == [0, 0, 0]  # it is never in a table
+
+
+def test_a_cohort_without_an_unseen_pair_has_no_tables_of_it(tmp_path):
+    run = open_planted(
+        tmp_path,
+        {(unseen,): {} for unseen in (((4, 3),), ())},
+        static_axes=(('task.unseen', (((4, 3),), ())),),
+        task__noninferential=(),
+        grid__gamma=(0.8,),
+        grid__seed=(0,),
+    )
+    tables = lookup.score_members(run, run.members)
+    # Nothing contradicts the composition, so the reversed pair has the same answer.
+    assert tables['unseen_composed'].iloc[0].tolist() == pytest.approx([0, 0, 1])
+    assert tables['unseen_composed'].iloc[1].isna().all()
+    assert tables['seen_heldout_assigned'].notna().all(axis=None)

@@ -55,7 +55,7 @@ import os, sys
 from analysis.__main__ import command
 from anchorjax import cli
 
-for words in ([], ['--list'], ['phase', '--help'], ['solutions', '--help']):
+for words in ([], ['--list'], ['phase', '--help'], ['lazy', '--help']):
     sys.argv = ['analysis', *words]
     try:
         cli.run_command(command)

@@ -23,6 +23,14 @@ def compare_batches(members):
     return effects.average_settings(pairs, 'unseen_composed')
 
 
+def find_effect(members, factor, outcome):
+    """The one row of the table."""
+    table = effects.tabulate(members)
+    is_asked = (table.factor == factor) & (table.outcome == outcome)
+    (row,) = table[is_asked].itertuples()
+    return row
+
+
 def test_ten_networks_are_matched_as_one_does_by_hand():
     """Two settings: 0.8 and 1.0 (mean 0.9) less 0.1, and 0.4 less 0.2; one unmatched.
 
@@ -43,9 +51,8 @@ def test_ten_networks_are_matched_as_one_does_by_hand():
     members = pd.concat(parts, ignore_index=True)
     assert len(members) == 10
     assert sorted(compare_batches(members)) == pytest.approx([0.2, 0.8])
-    table = effects.tabulate(members).set_index(['factor', 'outcome']).sort_index()
-    row = table.loc[('batch_size', COMPOSED)]
-    assert row['mean'] == pytest.approx(0.5)
+    row = find_effect(members, 'batch_size', COMPOSED)
+    assert row.mean == pytest.approx(0.5)
     assert (row.settings, row.up, row.cells) == (2, 2, 2)
     assert (row.networks_lower, row.networks_upper) == (4, 4)
     assert np.isnan(row.low)  # two settings have no interval
@@ -54,14 +61,13 @@ def test_ten_networks_are_matched_as_one_does_by_hand():
 def test_the_planted_factor_is_found_with_its_sign_and_size():
     """Of three gammas two turn, from 0.01 to 0.97: by 0.64, and back by 0.65."""
     members = plant(let_batch_decide)
-    table = effects.tabulate(members).set_index(['factor', 'outcome']).sort_index()
-    composed = table.loc[('batch_size', COMPOSED)]
-    assert composed['mean'] == pytest.approx(0.64) and composed.low > 0
+    composed = find_effect(members, 'batch_size', COMPOSED)
+    assert composed.mean == pytest.approx(0.64) and composed.low > 0
     assert composed.settings == composed.up == 4
-    symmetric = table.loc[('batch_size', SYMMETRIC)]
-    assert symmetric['mean'] == pytest.approx(-0.64) and symmetric.high < 0
+    symmetric = find_effect(members, 'batch_size', SYMMETRIC)
+    assert symmetric.mean == pytest.approx(-0.64) and symmetric.high < 0
     for factor in ('learning_rate', 'seq_len'):
-        assert table.loc[(factor, COMPOSED)]['mean'] == pytest.approx(0)
+        assert find_effect(members, factor, COMPOSED).mean == pytest.approx(0)
     # Settings count equally, however many networks they have.
     is_dropped = (members.seq_len == 9) & (members.seed > 0)
     assert compare_batches(members[~is_dropped]).mean() == pytest.approx(0.64)

@@ -63,18 +63,6 @@ def test_the_borders_of_gamma_are_those_that_were_computed_by_others(
     assert (*found, len(differences)) == pytest.approx(expected, abs=0.00501)
 
 
-def test_cells_are_counted_by_hand():
-    members = plant_members(let_batch_decide, batch_size=(512, 2048), gamma=(0.4, 1.2))
-    members.loc[(members.gamma == 1.2) & (members.seed == 2), 'converged'] = False
-    cells = law.tabulate_cells(members).set_index(['batch_size', 'gamma'])
-    assert len(cells) == 4
-    last = cells.loc['2048', '1.2']
-    assert last['gamma at width 400'] == '0.83'
-    assert last['composed on unseen'] == '0.97 (0.97–0.97)'
-    assert last['solution (seeds)'] == 'composed 2, not converged 1'
-    assert last['symmetric on unseen: tables'] == '0.90'
-
-
 def test_a_run_is_added_to_a_table_and_replaces_its_own_members(
     finished, tmp_path, capsys
 ):
@@ -96,4 +84,4 @@ def test_where_no_factor_varies_there_is_no_picture_and_a_line(tmp_path, capsys)
     with pytest.raises(UserError, match='law: no factor alone differs in 3 settings'):
         law.command(['--members', str(path), '--out', str(tmp_path / 'law')])
     names = {path.name for path in (tmp_path / 'law').iterdir()}
-    assert names == {'members.csv', 'cells.md'}
+    assert names == {'members.csv'}

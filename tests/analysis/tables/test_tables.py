@@ -7,7 +7,7 @@ import pytest
 
 from analysis import frame
 from analysis.tables.folders import find_run_folders
-from analysis.tables.text import format_csv, format_table
+from analysis.tables.text import format_csv
 from anchorjax.errors import UserError
 from anchorjax.storage.manifest import MANIFEST_FILE
 
@@ -28,17 +28,6 @@ def test_what_is_no_seed_or_flag_is_refused_in_one_line(tmp_path, row):
     path.write_text(f'run,seed,converged\n{row}\n')
     with pytest.raises(UserError, match=r'members\.csv: cannot be read as CSV'):
         frame.read_csv(path)
-
-
-def test_a_bar_does_not_end_a_cell():
-    text = format_table(['a', '|b|'], [['1', 'x | y'], ['', '–']])
-    assert text.splitlines() == [
-        '| a | \\|b\\| |',
-        '|---|---|',
-        '| 1 | x \\| y |',
-        '|  | – |',
-    ]
-    assert format_table(('a',), []) == '| a |\n|---|'
 
 
 @pytest.fixture
