@@ -33,7 +33,6 @@ def test_a_sweep_that_diverged_ends_without_answers_and_claims(
     ('failing', 'error', 'code'),
     [
         (answers, OverflowError('too large'), EXIT_USER_ERROR),
-        (phase, RuntimeError('no latex'), EXIT_USER_ERROR),
         (phase, OSError(errno.ENOSPC, 'full'), EXIT_FAILED),
     ],
 )
