@@ -25,16 +25,21 @@ from typing import (
 import jax
 
 from anchorjax import config, files
-from anchorjax.errors import CliError, ConfigError, UserError, is_temporary, nearest
+from anchorjax.errors import (
+    EXIT_FAILED,
+    EXIT_PREEMPTED,
+    EXIT_USER_ERROR,
+    CliError,
+    ConfigError,
+    UserError,
+    is_temporary,
+    nearest,
+)
 from anchorjax.experiment import Experiment
 from anchorjax.limits import declared_fields, read_meanings
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
-
-EXIT_FAILED = 1  # for a reason that may pass, such as a full disk
-EXIT_USER_ERROR = 2
-EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
 
 # Flags of sweep.py that the command that starts the jobs decides for each of them.
 _FLAGS_OF_A_JOB = ('shard', 'distributed', 'coordinator', 'processes', 'process')

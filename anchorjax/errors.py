@@ -7,6 +7,11 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
+# Exit codes. They are here for the supervisor of a Slurm job, which imports no JAX.
+EXIT_FAILED = 1  # for a reason that may pass, such as a full disk
+EXIT_USER_ERROR = 2
+EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
+
 _LONGEST = 300  # characters shown of a text that may be a whole file
 # A full disk (a quota, a limit of files), or a network file system that is away: not
 # what the user gave.

@@ -13,8 +13,9 @@ both       the same with         rate and batch are unknown; every  the same
 github and both read data/slimpajama_github and data/slimpajama_both, which
 launch/data.py makes of SlimPajama (DATASETS 7), and need a cluster:
 launch/slimpajama.sh has the commands and what they cost. Only the default has been run,
-and a larger network on stories (analysis/gallery/log/commands.md). The paper has the perplexities 1.7207, 1.7074, 1.7027 (GitHub) and 2.656,
-2.594, 2.556 at gamma 0.5, 0.75, 1.0 (PAPERS 1.6): exp(eval_set_loss) of seen_heldout.
+and a larger network on stories (analysis/gallery/log/commands.md). The paper has the
+perplexities 1.7207, 1.7074, 1.7027 (GitHub) and 2.656, 2.594, 2.556 at gamma 0.5, 0.75,
+1.0 (PAPERS 1.6): exp(eval_set_loss) of seen_heldout.
 """
 
 from anchorjax import config

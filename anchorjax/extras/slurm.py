@@ -24,8 +24,7 @@ import submitit
 from submitit.core.utils import FailedJobError
 from submitit.slurm import slurm
 
-from anchorjax import cli
-from anchorjax.errors import UserError
+from anchorjax.errors import EXIT_PREEMPTED, EXIT_USER_ERROR, UserError
 from anchorjax.sweeps.signals import OF_SCHEDULERS, handle_signals
 
 _PAUSE = 5.0  # seconds between a crash and the next try
@@ -66,12 +65,12 @@ class ShardJob(submitit.helpers.Checkpointable):
             code, received = self._run_child()
             if code == 0:
                 return
-            if code == cli.EXIT_USER_ERROR:
+            if code == EXIT_USER_ERROR:
                 raise RuntimeError(f'refused (exit code {code}); see {self.log}')
             if signal.SIGUSR2 in received:
                 signal.raise_signal(signal.SIGUSR2)  # for the handler of submitit
                 time.sleep(self.grace)  # on other hosts, until Slurm ends the job
-            elif not received and code != cli.EXIT_PREEMPTED:
+            elif not received and code != EXIT_PREEMPTED:
                 crashes += 1
                 if crashes > self.retries:
                     raise RuntimeError(f'crashed {crashes} times; see {self.log}')

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anchorjax import cli
+from anchorjax.errors import EXIT_PREEMPTED, EXIT_USER_ERROR
 from tests.support import in_process
 
 yaml = pytest.importorskip('yaml')
@@ -85,7 +85,7 @@ def test_preemptions_are_not_failures_and_bad_input_is_final(jobset):
     for rule in on_codes:
         (code,) = rule['onExitCodes']['values']
         actions[code] = rule['action']
-    assert actions == {cli.EXIT_PREEMPTED: 'Ignore', cli.EXIT_USER_ERROR: 'FailJob'}
+    assert actions == {EXIT_PREEMPTED: 'Ignore', EXIT_USER_ERROR: 'FailJob'}
     assert on_disruption['onPodConditions'][0]['type'] == 'DisruptionTarget'
 
 

@@ -1,7 +1,6 @@
 """A sweep in parts: no chunk is lost or trained twice, and all jobs can be seen."""
 
 import os
-import signal
 
 import pytest
 from hypothesis import given
@@ -10,9 +9,8 @@ from hypothesis import strategies as st
 from anchorjax import api
 from anchorjax.errors import StoreUnavailable, UserError
 from anchorjax.storage.reader import Run
-from anchorjax.sweeps import cost, signals
+from anchorjax.sweeps import cost
 from anchorjax.sweeps.jobs import hold_shard, list_statuses, log_path
-from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.run import run_sweep
 from anchorjax.sweeps.shards import (
     WHOLE,
@@ -86,27 +84,17 @@ def test_overlapping_chunks_are_held_by_one_alone(tmp_path):
         pass
 
 
-def train_shard(workdir, shard: Shard, stop_at: int = 10**9) -> Run:
-    """Trains one shard; SIGTERM comes after so many member-steps."""
+AT_THE_END = {'train__resume_every': 1e9}  # nothing is saved before
 
-    def report(progress: Progress) -> None:
-        if progress.done >= stop_at:
-            os.kill(os.getpid(), signal.SIGTERM)
 
-    with signals.catch_stop() as should_stop:
-        return api.train(
-            experiment(),
-            workdir,
-            mesh=make_mesh(1),
-            shard=shard,
-            should_stop=should_stop,
-            report=report,
-        )
+def train_shard(workdir, shard: Shard) -> Run:
+    return api.train(experiment(**AT_THE_END), workdir, mesh=make_mesh(1), shard=shard)
 
 
 @pytest.fixture(scope='module')
 def whole_sweep(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp('whole_sweep')).folder.workdir
+    run = trained(tmp_path_factory.mktemp('whole_sweep'), **AT_THE_END)
+    return run.folder.workdir
 
 
 @pytest.mark.slow
@@ -125,7 +113,7 @@ def test_what_is_done_is_skipped_however_it_was_cut(whole_sweep, tmp_path):
     train_shard(tmp_path, Shard(0, 2))
     trained_now = []
     for index in range(4):
-        folder, mesh = opened(tmp_path)
+        folder, mesh = opened(tmp_path, **AT_THE_END)
         chunks = chunks_of_shard(folder, Shard(index, 4))
         progress = run_sweep(folder, mesh, chunks=chunks)
         trained_now.append(bool(progress.recent))

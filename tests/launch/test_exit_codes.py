@@ -10,7 +10,13 @@ import jax
 import pytest
 
 from anchorjax import cli
-from anchorjax.errors import ConfigError, StoreError, StoreUnavailable, TemporaryError
+from anchorjax.errors import (
+    EXIT_USER_ERROR,
+    ConfigError,
+    StoreError,
+    StoreUnavailable,
+    TemporaryError,
+)
 from anchorjax.sweeps.signals import Preempted
 from tests.support import in_process
 from tests.support.sweeps import ROOT, THREE, TINY_FILE, bits, fake_devices
@@ -129,7 +135,7 @@ def test_an_error_that_nobody_can_read_has_its_exit_code(monkeypatch):
         monkeypatch.setattr(sys, 'stderr', full)
         with pytest.raises(SystemExit) as caught:
             cli.run_command(fail)
-    assert caught.value.code == cli.EXIT_USER_ERROR
+    assert caught.value.code == EXIT_USER_ERROR
 
 
 @pytest.mark.slow

@@ -72,7 +72,9 @@ def test_nothing_flows_back_along_a_cut_edge(last_only):
 @pytest.mark.slow
 def test_a_network_that_was_trained_without_edges_is_read_without_them(tmp_path):
     axis = (('model.cut_edges', ((), CUTS)),)
-    run = trained(tmp_path, static_axes=axis, model__depth=2, **LONGER)
+    in_one_chunk = {'train__lanes': 4, 'train__resume_every': 1e9}
+    changes = LONGER | in_one_chunk
+    run = trained(tmp_path, static_axes=axis, model__depth=2, **changes)
     texts = run.members.cut_edges.unique()
     assert len(texts) == 2
     point = {'gamma': run.experiment.axes['gamma'][0], 'seed': 0}

@@ -148,7 +148,8 @@ def test_loss_gradient_and_adamw_steps_are_the_references(option, last_only, sli
     adamw = reference.AdamW(
         params, config.b1, config.b2, config.eps, DECAY, config.clip_norm
     )
-    for i in range(2):
+    # Of the first step the moments are the gradient's; that they add up is shown once.
+    for i in range(2 if option == 'post_heads' else 1):
         state, loss, norm = step(state)
         expected = reference.loss(params, *batch, experiment.model)
         grads = reference.gradient(params, *batch, experiment.model)

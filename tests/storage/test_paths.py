@@ -91,7 +91,7 @@ def test_what_is_no_path_is_refused_before_anything_is_made(place, given):
     assert sorted(place.rglob('*')) == before
 
 
-NAMES = ['lr=[1e-3] [!a] {x} a**b w?', '%41#x$HOME~é漢\n\\', 'a:b\'" ', 'x' * 200]
+NAMES = ['lr=[1e-3] [!a] {x} a**b w? %41#x$HOME~é漢\n\\ a:b\'" ', 'x' * 200]
 NAMES += ['ocdbt.process_1', '7.orbax-checkpoint-tmp']
 
 
@@ -105,17 +105,16 @@ def test_a_checkpoint_in_a_folder_of_any_name_is_read_back(tmp_path, name):
     # Two folders and equal steps: what is cached of one is not read for the other.
     folders = [tmp_path / name / part / name for part in ('one', 'two')]
     for seed, folder in enumerate(folders):
-        for step in (1, 2, 3):
-            checkpoint.save(folder, step, make_tree(seed + step), keep=2)
+        for step in (1, 2):
+            checkpoint.save(folder, step, make_tree(seed + step), keep=1)
     for seed, folder in enumerate(folders):
-        assert checkpoint.list_steps(folder) == [2, 3]
-        for step in (2, 3):
-            expected = make_tree(seed + step)
-            like = describe_arrays(expected)
-            found = checkpoint.load(folder, step, like)
-            np.testing.assert_array_equal(found['W'], expected['W'])
-            row = checkpoint.load(folder, step, like, row=2)
-            np.testing.assert_array_equal(row['W'], expected['W'][2])
+        assert checkpoint.list_steps(folder) == [2]
+        expected = make_tree(seed + 2)
+        like = describe_arrays(expected)
+        found = checkpoint.load(folder, 2, like)
+        np.testing.assert_array_equal(found['W'], expected['W'])
+        row = checkpoint.load(folder, 2, like, row=2)
+        np.testing.assert_array_equal(row['W'], expected['W'][2])
 
 
 def lose_array(store: pathlib.Path) -> None:

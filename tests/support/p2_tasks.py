@@ -81,6 +81,7 @@ SWEEP = {
     'grid__gamma': (0.3, 0.8),
     'grid__learning_rate': (1e-2,),
     'grid__seed': (0, 1, 2),
+    'train__lanes': 6,  # all in one chunk, so that few files are saved
 }
 # AdamW that is gradient descent, as in configs/memory_reasoning.py:flow.
 PLAIN = {

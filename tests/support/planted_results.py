@@ -18,10 +18,8 @@ CONVERGED_LOSS = 0.001
 RECORDED = ('eval_set_loss', 'agreement', 'token_agreement', 'agreement_by_group')
 
 
-def plant_curves(
-    folder: pathlib.Path, experiment: config.Experiment, has_converged: bool = True
-) -> Run:
-    """A run whose members score at random and have all converged, or none."""
+def plant_curves(folder: pathlib.Path, experiment: config.Experiment) -> Run:
+    """A run whose members score at random and have all converged."""
     create_folder(folder, experiment, describe_environment(experiment, make_mesh(1)))
     run = open_run(folder)
     curves = run.curves.copy(deep=True)
@@ -29,9 +27,8 @@ def plant_curves(
     for name in RECORDED:
         curves[name][:] = random.uniform(size=curves[name].shape)
     for name in ('train_loss', 'fit_loss'):
-        curves[name][:] = CONVERGED_LOSS if has_converged else 1.0
-    curves['trained'][:] = True
-    curves['converged'][:] = has_converged
+        curves[name][:] = CONVERGED_LOSS
+    curves['trained'][:] = curves['converged'][:] = True
     curves['diverged'][:] = -1
     vars(run)['curves'] = curves  # where functools.cached_property keeps it
     return run

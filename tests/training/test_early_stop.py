@@ -13,16 +13,16 @@ pytestmark = pytest.mark.slow
 ROWS, EVERY = 12, 10
 # Chosen so that of four members some stop and some never do; asserted below.
 STOP = {'train__stop_loss': 4.262, 'train__stop_rows': 2}
-LONG = {
-    'train__num_steps': ROWS * EVERY,
-    'train__snapshot_steps': tuple(range(0, ROWS * EVERY, EVERY)),
-}
+LONG = {'train__num_steps': ROWS * EVERY, 'train__snapshot_steps': ()}
+SIDE_BY_SIDE = {'train__lanes': 4, 'train__resume_every': 1e9}
+EVERY_ROW = {'train__snapshot_steps': tuple(range(0, ROWS * EVERY, EVERY))}
 
 
 @pytest.fixture(scope='module')
 def fixed(tmp_path_factory) -> Run:
     """Four members that take all steps, with their parameters at every row."""
-    return trained(tmp_path_factory.mktemp('fixed'), **LONG)
+    changes = LONG | SIDE_BY_SIDE | EVERY_ROW
+    return trained(tmp_path_factory.mktemp('fixed'), **changes)
 
 
 def find_stop(losses: np.ndarray, limit: float, rows: int) -> int:
@@ -34,8 +34,8 @@ def find_stop(losses: np.ndarray, limit: float, rows: int) -> int:
 
 
 def test_a_member_stops_where_its_own_curve_says(fixed, tmp_path):
-    """Side by side with another one, which may go on."""
-    run = trained(tmp_path, train__lanes=2, **LONG, **STOP)
+    """Side by side with others, which may go on."""
+    run = trained(tmp_path, **LONG | SIDE_BY_SIDE | STOP)
     stops = set()
     for row in run.members.itertuples():
         point = {'gamma': row.gamma, 'seed': row.seed}

@@ -13,7 +13,7 @@ SETTINGS = {
     'model.width': 32,
     'model.head_dim': 32,
     'model.mlp_dim': 96,
-    'train.num_steps': 3_000,
+    'train.num_steps': 1_500,
     'train.snapshot_steps': '()',
     'grid.gamma': 0.84,
     'grid.learning_rate': 8e-3,

@@ -11,13 +11,13 @@ from tests.support import cases
 from tests.support.planted_results import mark_converged
 
 
-def planted(values, rows=50, seed=0):
-    """[rows, D] whose covariance has these eigenvalues; its mean is not zero."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.normal(size=(rows, len(values)))
+def planted(values):
+    """[50, D] whose covariance has these eigenvalues; its mean is not zero."""
+    rng = np.random.default_rng(0)
+    drawn = rng.normal(size=(50, len(values)))
     U, _ = np.linalg.qr(drawn - drawn.mean(0))
     V, _ = np.linalg.qr(rng.normal(size=(len(values),) * 2))
-    return U * np.sqrt(np.array(values) * (rows - 1)) @ V.T + 7.0
+    return U * np.sqrt(np.array(values) * 49) @ V.T + 7.0
 
 
 def test_the_spectrum_of_the_covariance():

@@ -29,14 +29,14 @@ def plant(monkeypatch):
     return plant_embedding
 
 
-def plant_arc(angle=0.3):
-    """64 rows: memory anchors 1 to 4 alike, anchor 11 + i at i * angle on a circle."""
+def plant_arc():
+    """64 rows: memory anchors 1 to 4 alike, anchor 11 + i at i * 0.3 on a circle."""
     rng = np.random.default_rng(0)
     W_embed = rng.normal(size=(64, 8)).astype(np.float32)
     W_embed[1:5] = W_embed[1] * np.array([[1], [2], [3], [0.5]])
     W_embed[11:15] = 0
-    W_embed[11:15, 0] = np.cos(angle * np.arange(4))
-    W_embed[11:15, 1] = np.sin(angle * np.arange(4))
+    W_embed[11:15, 0] = np.cos(0.3 * np.arange(4))
+    W_embed[11:15, 1] = np.sin(0.3 * np.arange(4))
     return W_embed
 
 

@@ -18,8 +18,8 @@ ACTIVATIONS = f"""result.layers.map(({{ {', '.join(FIELDS)} }}) =>
   [{', '.join(FIELDS)}].map(round))"""
 
 
-def compare_logits(engine: Page, member: Network, number: int = 100) -> None:
-    tokens_BT = network_page.sample_tokens(member, number)
+def compare_logits(engine: Page, member: Network) -> None:
+    tokens_BT = network_page.sample_tokens(member, 100)
     network = describe_network(member)
     logits = network_page.run_in_page(
         engine, network, tokens_BT, 'round(result.logits)'

@@ -41,7 +41,7 @@ AccountingStorageType=accounting_storage/none
 SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=1,batch_sched_delay=1
 JobRequeue=1
-KillWait=15
+KillWait=2
 NodeName={nodes[0]} NodeAddr={nodes[0]} Port={ports[1]} CPUs=2 State=UNKNOWN
 NodeName={nodes[1]} NodeAddr={nodes[1]} Port={ports[2]} CPUs=2 State=UNKNOWN
 PartitionName=only Nodes=ALL Default=YES MaxTime=INFINITE State=UP
