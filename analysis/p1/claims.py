@@ -242,6 +242,8 @@ def list_depths() -> list[Claim]:
     cut = Group('third block without attention', {'run': 'w64_d3_one_pair'})
     random = Group('fourteen edges at random', {'run': RANDOM_CUTS})
     whole = Group('with it', {'run': 'w64_d3_large'})
+    larger = Group('γ 0.43, 0.58', {'run': 'w64_d3_larger'})
+    large = Group('γ 0.72', {'run': 'w64_d3_large'})
     source = 'ours, on P1 Fig 2, width 64'
     start = 'γ 0.72 (0.50 at width 400), 10 epochs, float32'
     depths = ('w64_d2_large', 'w64_d3_large')
@@ -303,6 +305,15 @@ def list_depths() -> list[Claim]:
             f'{start}: and these compose less.',
             (*RANDOM_CUTS, 'w64_d3_large'),
             composed(random, whole),
+        ),
+        Claim(
+            'p1.depth.w64_d3_larger.composed',
+            source,
+            'Three blocks, 10 epochs, float32: γ 0.43 and 0.58 (0.30 and 0.40 at width '
+            '400) compose more than 0.72 (0.50).',
+            ('w64_d3_larger', 'w64_d3_large'),
+            composed(larger, large),
+            above(0),
         ),
     ]
 
