@@ -62,5 +62,5 @@ def read_members(run: Run, *tasks: str) -> pd.DataFrame:
     eval_sets = run.results.eval_set.values
     for eval_set in eval_sets:
         table[eval_set] = table[f'{eval_set}_assigned']
-    perplexities = [name for name in table if name.startswith('perplexity_')]
+    perplexities = table.filter(like='perplexity_')
     return table[[*COLUMNS, *eval_sets, *perplexities]]
