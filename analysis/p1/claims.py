@@ -318,6 +318,29 @@ def list_depths() -> list[Claim]:
     ]
 
 
+def list_orders() -> list[Claim]:
+    """Whether a small initialization composes in the order of P1's slides, too."""
+    after = Group('number after the pair', {'run': 'order_anchors_first'})
+    before = Group('before it', {'run': 'order_key_first'})
+    claims = []
+    for name, words, rule in (
+        ('symmetric', 'more answers are symmetric', above(0)),
+        ('composed', 'fewer answers are composed', None),
+    ):
+        claims.append(
+            Claim(
+                f'p1.slides.w32_d2_order.{name}',
+                'ours, on P1 slides',
+                'Four tokens, two blocks, γ 2.04 (1.18 at width 400): with the number '
+                f'after the pair {words} than with it before.',
+                ('order_anchors_first', 'order_key_first'),
+                difference(f'unseen_{name}', after, before),
+                rule,
+            )
+        )
+    return claims
+
+
 CLAIMS = (
     *list_answers(
         'p1.fig02.w400_d2.',
@@ -499,6 +522,7 @@ CLAIMS = (
         ('anchors_first',),
         (LAST, MIDDLE),
     ),
+    *list_orders(),
     Claim(
         'p1.slides.w32_d2.one_anchor',
         'P1 slides',
