@@ -18,6 +18,7 @@ P1; its slides say nothing of more.
 
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,11 +34,14 @@ from analysis.p1.network_claims import (
     PAPER_SIZE,
     PAPER_SMALL,
     RATES,
+    ROUTED,
     WIDE_DIAGRAM,
     add_insides,
+    add_routes,
 )
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.anchors import AnchorsConfig
+from anchorjax.tasks.solution import UNSEEN_MAPPINGS
 
 INTRODUCTION = (
     'Numbers are shares of answers, of Fig 2 those to the unseen pair (4, 3), of all '
@@ -117,6 +121,8 @@ def tabulate(run: Run) -> pd.DataFrame:
         members = add_levels(run, members)
     if name_run(run) in INSIDES:
         members = add_insides(run, members)
+    if name_run(run) in ROUTED:
+        members = add_routes(run, members)
     return members.reindex(columns=list(COLUMNS))
 
 
@@ -165,6 +171,7 @@ def list_answers(
     withdrawn: str = '',
     statistic: str = 'mean',
     where: Levels = MappingProxyType({}),
+    changes: tuple[str, str] = ('more', 'fewer'),
 ) -> list[Claim]:
     """Whether more answers are composed, and fewer symmetric, at a smaller start.
 
@@ -172,13 +179,11 @@ def list_answers(
       prefix: of both addresses.
       groups: the smaller start and the larger one; of one alone, its shares.
       statistic: over the learning rates of a seed: 'max' in P1 Sec 4.
+      changes: of composed and of symmetric answers.
     """
-    endings = {
-        'composed': 'more answers are composed.',
-        'symmetric': 'fewer answers are symmetric.',
-    }
     claims = []
-    for (name, ending), rule in zip(endings.items(), rules, strict=True):
+    for name, change, rule in zip(UNSEEN_MAPPINGS, changes, rules, strict=True):
+        ending = f'{change} answers are {name}.'
         column = f'unseen_{name}'
         if len(groups) == 2:
             estimate = difference(column, groups[0], groups[1], statistic=statistic)
@@ -234,111 +239,73 @@ def list_diagram_claims() -> list[Claim]:
 def list_depths() -> list[Claim]:
     """Whether the symmetric answers of P1's large initialization need few blocks.
 
-    And whether they return where the third block does not attend: a key-first route
-    needs two layers in an order, of which there is one in two layers, three in three.
-    The null: as many edges of attention cut, drawn at random, four seeds a draw.
+    And whether they return where one block does not attend: a key-first route needs two
+    layers in an order, of which there is one in two layers, three in three. The null:
+    as many edges of attention cut, drawn at random, four seeds a draw.
     """
     two, three, four = (Group(f'{n} blocks', {'depth': n}) for n in (2, 3, 4))
-    cut = Group('third block without attention', {'run': 'w64_d3_one_pair'})
-    random = Group('fourteen edges at random', {'run': RANDOM_CUTS})
-    whole = Group('with it', {'run': 'w64_d3_large'})
-    larger = Group('γ 0.43, 0.58', {'run': 'w64_d3_larger'})
-    large = Group('γ 0.72', {'run': 'w64_d3_large'})
     source = 'ours, on P1 Fig 2, width 64'
     start = 'γ 0.72 (0.50 at width 400), 10 epochs, float32'
-    depths = ('w64_d2_large', 'w64_d3_large')
-    cuts = ('w64_d3_one_pair', 'w64_d3_large')
-    symmetric = partial(difference, 'unseen_symmetric')
-    composed = partial(difference, 'unseen_composed')
+    whole = 'w64_d3_large'
+    list_them = partial(list_answers, source=source, changes=('fewer', 'more'))
+    list_symmetric = partial(list_them, rules=(None, above(0)))
+
+    def compare_cut(runs: tuple[str, ...], name: str) -> dict[str, Any]:
+        """Networks of three blocks with edges cut in training, and the same without."""
+        groups = (Group(name, {'run': runs}), Group('with it', {'run': whole}))
+        return {'runs': (*runs, whole), 'groups': groups}
+
     return [
-        Claim(
-            'p1.depth.w64_large.symmetric',
-            source,
-            f'{start}: fewer blocks answer more symmetrically.',
-            depths,
-            symmetric(two, three),
-            above(0),
+        *list_symmetric(
+            'p1.depth.w64_large.',
+            words=f'{start}: with two blocks instead of three',
+            runs=('w64_d2_large', whole),
+            groups=(two, three),
         ),
         Claim(
             'p1.depth.w64_large.symmetric_deeper',
             source,
-            'γ 0.72 (0.50 at width 400), 24 epochs, an H100: fewer blocks answer more '
-            'symmetrically.',
+            'γ 0.72 (0.50 at width 400), 24 epochs, an H100: with three blocks instead '
+            'of four more answers are symmetric.',
             DEEPER,
-            symmetric(three, four),
+            difference('unseen_symmetric', three, four),
             where={'gamma': 0.72},
         ),
-        Claim(
-            'p1.depth.w64_large.composed',
-            source,
-            f'{start}: fewer blocks compose less.',
-            depths,
-            composed(two, three),
+        *list_symmetric(
+            'p1.depth.w64_d3_cut.',
+            words=f'{start}, three blocks: without attention in the third',
+            **compare_cut(('w64_d3_one_pair',), 'third block without attention'),
         ),
-        Claim(
-            'p1.depth.w64_d3_cut.symmetric',
-            source,
-            f'{start}: three blocks of which the third does not attend answer more '
-            'symmetrically.',
-            cuts,
-            symmetric(cut, whole),
-            above(0),
+        *list_symmetric(
+            'p1.depth.w64_d3_other_cuts.second_',
+            words=f'{start}, three blocks: without attention in the second',
+            **compare_cut(('w64_d3_cut_second',), 'second block without attention'),
         ),
-        Claim(
-            'p1.depth.w64_d3_cut.composed',
-            source,
-            f'{start}: and compose less.',
-            cuts,
-            composed(cut, whole),
+        *list_symmetric(
+            'p1.depth.w64_d3_other_cuts.first_',
+            words=f'{start}, three blocks: without attention in the first',
+            **compare_cut(('w64_d3_cut_first',), 'first block without attention'),
         ),
-        Claim(
-            'p1.depth.w64_d3_random.symmetric',
-            source,
-            f'{start}: three blocks without as many edges, drawn at random, answer '
-            'more symmetrically.',
-            (*RANDOM_CUTS, 'w64_d3_large'),
-            symmetric(random, whole),
-        ),
-        Claim(
-            'p1.depth.w64_d3_random.composed',
-            source,
-            f'{start}: and these compose less.',
-            (*RANDOM_CUTS, 'w64_d3_large'),
-            composed(random, whole),
+        *list_them(
+            'p1.depth.w64_d3_random.',
+            words=f'{start}, three blocks: without as many edges, drawn at random,',
+            rules=(None, None),
+            **compare_cut(RANDOM_CUTS, 'fourteen edges at random'),
         ),
         Claim(
             'p1.depth.w64_d3_larger.composed',
             source,
             'Three blocks, 10 epochs, float32: γ 0.43 and 0.58 (0.30 and 0.40 at width '
             '400) compose more than 0.72 (0.50).',
-            ('w64_d3_larger', 'w64_d3_large'),
-            composed(larger, large),
+            ('w64_d3_larger', whole),
+            difference(
+                'unseen_composed',
+                Group('γ 0.43, 0.58', {'run': 'w64_d3_larger'}),
+                Group('γ 0.72', {'run': whole}),
+            ),
             above(0),
         ),
     ]
-
-
-def list_orders() -> list[Claim]:
-    """Whether a small initialization composes in the order of P1's slides, too."""
-    after = Group('number after the pair', {'run': 'order_anchors_first'})
-    before = Group('before it', {'run': 'order_key_first'})
-    claims = []
-    for name, words, rule in (
-        ('symmetric', 'more answers are symmetric', above(0)),
-        ('composed', 'fewer answers are composed', None),
-    ):
-        claims.append(
-            Claim(
-                f'p1.slides.w32_d2_order.{name}',
-                'ours, on P1 slides',
-                'Four tokens, two blocks, γ 2.04 (1.18 at width 400): with the number '
-                f'after the pair {words} than with it before.',
-                ('order_anchors_first', 'order_key_first'),
-                difference(f'unseen_{name}', after, before),
-                rule,
-            )
-        )
-    return claims
 
 
 CLAIMS = (
@@ -522,7 +489,19 @@ CLAIMS = (
         ('anchors_first',),
         (LAST, MIDDLE),
     ),
-    *list_orders(),
+    *list_answers(
+        'p1.slides.w32_d2_order.',
+        'ours, on P1 slides',
+        'Four tokens, two blocks, γ 2.04 (1.18 at width 400): with the number after '
+        'the pair instead of before it',
+        ('order_anchors_first', 'order_key_first'),
+        (
+            Group('number after the pair', {'run': 'order_anchors_first'}),
+            Group('before it', {'run': 'order_key_first'}),
+        ),
+        rules=(None, above(0)),
+        changes=('fewer', 'more'),
+    ),
     Claim(
         'p1.slides.w32_d2.one_anchor',
         'P1 slides',

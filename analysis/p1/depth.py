@@ -30,14 +30,17 @@ TITLE = 'Answers by depth'
 PAPER = 'ours, on P1 Fig 2'
 WIDTH = 64
 STEPS = 370  # of an epoch
-FRESH = {
-    'w64_d2_large': '2',
-    'w64_d3_large': '3',
-    'w64_d3_one_pair': '3, third\nlayer cut',
-    **dict.fromkeys(RANDOM_CUTS, '3, random\nedges cut'),
+# Of three layers; cut is what attends in one of them, or as many edges at random.
+CUTS = {
+    'w64_d3_one_pair': 'cut:\n3rd',
+    'w64_d3_cut_second': 'cut:\n2nd',
+    'w64_d3_cut_first': 'cut:\n1st',
+    **dict.fromkeys(RANDOM_CUTS, 'cut:\nrandom'),
 }
-PLACES = (*dict.fromkeys(FRESH.values()), '4', '5')  # from left to right
-BY_DEPTH = (*FAIR, *WIDE_DIAGRAM, *DEEPER)
+FRESH = {'w64_d2_large': '2', 'w64_d3_large': '3', **CUTS}
+LARGER = {'w64_d3_larger': '3,\nfresh'}  # 10 epochs
+PLACES = ('2', '3', *LARGER.values(), '4', '5', *dict.fromkeys(CUTS.values()))
+BY_DEPTH = (*FAIR, *WIDE_DIAGRAM, *DEEPER, *LARGER)
 GAMMAS = ((0.43, 0.58), (0.72,), (1.15,))  # larger than P1's pair, and the pair
 SHIFTS = {'composed': -0.13, 'symmetric': 0.13}  # of the dots from their place
 MARKERS = {'key first': '^', 'pair first': 'v'}  # of a route that was found
@@ -51,8 +54,9 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     tables = [fresh.assign(title=title, place=fresh.run.map(FRESH))]
     for values in GAMMAS:
         here = select(members, {'run': BY_DEPTH, 'gamma': values, 'width': WIDTH})
-        title = _name_panel(here)
-        tables.append(here.assign(title=title, place=here.depth.astype(str)))
+        of_depth = here.depth.astype(str)
+        place = here.run.map(LARGER).fillna(of_depth)
+        tables.append(here.assign(title=_name_panel(here), place=place))
     result = pd.concat(tables).rename(columns=lambda name: name.removeprefix('unseen_'))
     result['route'] = result.route.where(result.route.isin(MARKERS), '')
     columns = ['title', 'place', 'run', 'gamma', 'seed', 'converged', 'route', *SHIFTS]
@@ -69,7 +73,7 @@ def _name_panel(networks: pd.DataFrame) -> str:
         f'{gamma:.2f}' for gamma in equivalent_gamma(gammas, gammas * 0 + WIDTH)
     )
     epochs = sorted((networks.num_steps / STEPS).round().astype(int).unique())
-    words = ' or '.join(map(str, epochs))
+    words = ', '.join(map(str, epochs))
     return f'γ {here} ({there} at width {PAPER_WIDTH}); {words} epochs'
 
 

@@ -46,6 +46,14 @@ PAPER_LARGE = Group('large', {'gamma': 0.5})
 PAPER_SMALL = Group('small', {'gamma': 0.8})
 WIDE_DIAGRAM = ('w64_diagram',)  # two to five blocks, three seeds, on an H100
 DEEPER = ('w64_pair',)  # three and four blocks, twelve seeds, on an H100
+# Three blocks, four to twelve seeds: larger initializations; with edges cut.
+ROUTED = (
+    'w64_d3_larger',
+    'w64_d3_cut_first',
+    'w64_d3_cut_second',
+    'w64_d3_random_cut_2',
+    'w64_d3_random_cut_3',
+)
 LARGE_64 = Group('large', {'gamma': 0.72})
 SMALL_64 = Group('small', {'gamma': 1.15})
 COLUMNS = (
@@ -113,6 +121,21 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
         for name, number in _measure_directions(make_untrained(member)).items():
             row[f'null_{name}'] = number
         rows[place] = row
+    return members.join(pd.DataFrame.from_dict(rows, 'index'))
+
+
+def add_routes(run: Run, members: pd.DataFrame) -> pd.DataFrame:
+    """The members with `needed` and `route`, as in `add_insides`.
+
+    Of every network that mostly composes or mostly answers symmetrically, in over half
+    of its answers; NaN of others.
+    """
+    rows = {}
+    for place, member in frame.open_networks(run, members, 'claims'):
+        shares = {name: members[f'unseen_{name}'][place] for name in UNSEEN_MAPPINGS}
+        solution = max(shares, key=shares.__getitem__)
+        if shares[solution] > 0.5:
+            rows[place] = cut_edges(member, solution)
     return members.join(pd.DataFrame.from_dict(rows, 'index'))
 
 

@@ -82,9 +82,10 @@ def from_dict(values: dict) -> Experiment:
     experiment = Experiment(name=values['name'], **groups, static_axes=static_axes)
     consistency.check_static_axes(experiment)
     _require_sizes(values)
-    experiment = with_schedule(experiment)
+    # Marked first: its cohorts, which the check makes, are kept with it.
+    experiment = mark_resolved(with_schedule(experiment))
     consistency.check_experiment(experiment)
-    return mark_resolved(experiment)
+    return experiment
 
 
 def to_dict(experiment: Experiment) -> dict:

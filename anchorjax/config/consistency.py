@@ -70,8 +70,7 @@ def can_be_static(path: str) -> bool:
 def check_experiment(experiment: Experiment) -> None:
     """Raises ConfigError if the sweep or one of its cohorts cannot be trained."""
     check_name(experiment.name)
-    for cohort in experiment.cohorts():
-        of_cohort = experiment.for_cohort(cohort)
+    for of_cohort in experiment.of_cohorts.values():
         _check_groups(of_cohort)
         names = list_names(of_cohort.task.make())
         for path, _ in experiment.static_axes:
