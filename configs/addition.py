@@ -5,12 +5,6 @@
 preset     reproduces            what differs from the paper        members
 (default)  2 layers, 1 head, on  0 to 99 with the square [40, 60]   4 corners of gamma
            [0, 99]               held out; width, rate, length      and decay x 3 seeds
-laptop     2 layers, 1 head, on  width, rate, length of training    the same
-           [0, 999]
-numbers    the same, one token   as laptop                          the same
-           an operand
-random     the control of        as laptop; as many pairs are held  the same
-           laptop                out, from anywhere
 gpt2       GPT-2 from scratch,   digits one by one; rate, batch     the same
            on [0, 999]           and length
 fine_tune  GPT-2 from its        as gpt2; a softmax over the 13     decay 0, .01, .5
@@ -48,19 +42,15 @@ def get_config(preset: str = '') -> ConfigDict:
     return c
 
 
-def _set_small_model(c: ConfigDict) -> None:
-    """Two layers and one head, as P1's, of a width that two cores can train."""
+def _default(c: ConfigDict) -> None:
+    """9,559 pairs are outside the square, of which a tenth is kept out.
+
+    Two layers and one head, as P1's, of a width that two cores can train.
+    """
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 256
-    c.train.batch_size = 128
     c.optimizer.floor = 0.0
     c.grid.learning_rate = (1e-3,)
-    config.set_length(c, 6_000, num_records=20)
-
-
-def _default(c: ConfigDict) -> None:
-    """9,559 pairs are outside the square, of which a tenth is kept out."""
-    _set_small_model(c)
     c.task.largest = 99
     c.task.square = (40, 60)
     c.task.num_examples = 8_600
@@ -71,23 +61,8 @@ def _default(c: ConfigDict) -> None:
     config.set_length(c, 4_000, num_records=20)
 
 
-def _laptop(c: ConfigDict) -> None:
-    """All of the paper's pairs but 9,599, which are the eval set seen_heldout."""
-    _set_small_model(c)
-    c.task.num_examples = 950_000
-
-
-def _numbers(c: ConfigDict) -> None:
-    _laptop(c)
-    c.task.encoding = 'numbers'
-
-
-def _random(c: ConfigDict) -> None:
-    _laptop(c)
-    c.task.split = 'random'
-
-
 def _gpt2(c: ConfigDict) -> None:
+    """All of the paper's pairs but 9,599, which are the eval set seen_heldout."""
     c.task.num_examples = 950_000
     c.model.residual_init = 'plain'  # P1's text has no factor (PAPERS 1.6)
     c.train.batch_size = 1_024
@@ -104,11 +79,4 @@ def _fine_tune(c: ConfigDict) -> None:
     c.grid.weight_decay = (0.0, 0.01, 0.5)
 
 
-PRESETS = {
-    '': _default,
-    'laptop': _laptop,
-    'numbers': _numbers,
-    'random': _random,
-    'gpt2': _gpt2,
-    'fine_tune': _fine_tune,
-}
+PRESETS = {'': _default, 'gpt2': _gpt2, 'fine_tune': _fine_tune}

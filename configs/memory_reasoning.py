@@ -6,7 +6,6 @@ preset           reproduces          what differs from the paper      cost on 2 
 (default)        Figs 3A, 5, 6, 14   width 64; five anchors of a      17 minutes
                                      kind, so 2,500 facts and not
                                      10,000; 15 epochs, rate 1e-3
-no_norm          its ablation        the same, without LayerNorm      9 minutes
 emb_mlp          Figs 3B, 4          30 epochs, rate 1e-3; labels     9 minutes
                                      that ignore the anchors' order
 flow             - (beyond)          Emb-MLP of width 64, plain       3 minutes
@@ -93,12 +92,6 @@ def _five_anchors(c: ConfigDict, num_steps: int = 12_000) -> None:
     c.train.batch_size = 256
 
 
-def _no_norm(c: ConfigDict) -> None:
-    _five_anchors(c)
-    c.model.norm = 'none'
-    c.grid.gamma = (0.3, 0.8)
-
-
 def _emb_mlp(c: ConfigDict) -> None:
     """No noise: the sum of embeddings cannot tell the key from it."""
     _small(c, num_steps=12_000)
@@ -176,7 +169,6 @@ def _train_1000_epochs(c: ConfigDict) -> None:
 
 PRESETS = {
     '': _default,
-    'no_norm': _no_norm,
     'emb_mlp': _emb_mlp,
     'flow': _flow,
     'one_layer': _one_layer,
