@@ -29,9 +29,7 @@ import pytest
 
 # Tests of properties are not timed: on a busy machine an example may take long.
 hypothesis.settings.register_profile(
-    'untimed',
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    'untimed', deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile('untimed')
 

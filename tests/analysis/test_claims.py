@@ -71,21 +71,6 @@ def test_a_claim_is_judged_by_the_border_that_the_mean_is_nearest_to(
 
 
 @pytest.mark.parametrize(
-    ('rule', 'value', 'verdict'),
-    [
-        (above(0), 0.3, 'holds'),
-        (above(0), 0.0, 'undecided'),
-        (above(0), -0.3, 'opposite'),
-        (within(0.1), 0.0, 'holds'),
-        (within(0.1), 0.1, 'undecided'),
-        (within(0.1), 0.2, 'does not hold'),
-    ],
-)
-def test_equal_values_are_judged_without_a_spread(rule, value, verdict):
-    assert judge([value] * 6, rule) == verdict
-
-
-@pytest.mark.parametrize(
     ('rule', 'mean', 'bound', 'verdict'),
     [
         (above(0), 0.3, 'at least', 'holds'),
@@ -230,25 +215,6 @@ def test_a_number_that_the_table_does_not_have_is_not_stored():
 
 
 @pytest.mark.parametrize(
-    ('estimator', 'words'),
-    [
-        (estimates.level('score', A), 'a 0.67 [0.29, 1.00]'),
-        (estimates.difference('score', A, B), 'a 0.60 against b 0.25; difference 0.35'),
-        (estimates.ratio('score', A, B), 'a 0.60 against b 0.25; ratio 2.42'),
-        (estimates.level('score', Group('c', {'side': 'c'})), 'not stored'),
-    ],
-)
-def test_words_are_made_of_the_numbers_alone(estimator, words, tmp_path):
-    """Those of the committed table, read back, too."""
-    claim = make_claim(above(0))._replace(estimate=estimator)
-    table = claims.tabulate([claim], MEMBERS)
-    assert claim_words.write_words(table).number.tolist() == [words]
-    table.to_csv(tmp_path / 'verdicts.csv', index=False)
-    read = claims.read_table(tmp_path / 'verdicts.csv')
-    assert claim_words.write_words(read).number.tolist() == [words]
-
-
-@pytest.mark.parametrize(
     'estimator', [estimates.difference('score', A, B), estimates.ratio('score', A, B)]
 )
 @pytest.mark.parametrize('axis', ['rate', 'depth'])
@@ -270,13 +236,6 @@ def test_what_one_group_lacks_is_no_effect(estimator, axis):
         claim = make_claim(above(0))._replace(estimate=estimator)
         (row,) = claims.tabulate([claim], members[~lost]).to_dict('records')
         assert (row['verdict'], row['left_out']) == ('undecided', lost.sum())
-
-
-def test_what_diverged_at_different_rates_has_no_partner():
-    """Each side has one rate left, another one."""
-    members = MEMBERS[(MEMBERS.side == 'a') == (MEMBERS.rate == 0.1)]
-    members = members[['run', 'rate', 'side', 'seed', 'score']]
-    assert not len(estimates.difference('score', A, B)(members).values)
 
 
 @pytest.mark.parametrize(

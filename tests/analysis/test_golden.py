@@ -22,8 +22,7 @@ MOST_JUDGED = 5  # of a figure, whose rows share the risk by the rule of today
 
 
 @pytest.mark.parametrize(
-    'paper',
-    [n if n in FEW else pytest.param(n, marks=pytest.mark.slow) for n in NAMES],
+    'paper', [n if n in FEW else pytest.param(n, marks=pytest.mark.slow) for n in NAMES]
 )
 def test_the_committed_members_give_the_committed_verdicts(paper, tmp_path):
     """Byte for byte, members.csv itself included."""

@@ -6,11 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from analysis.circuits import (
-    interventions,
-    patching,
-    sequences,
-)
+from analysis.circuits import interventions, patching, sequences
 from anchorjax.models import Activations, Edit
 from anchorjax.network import Network
 from tests.support.networks import planted

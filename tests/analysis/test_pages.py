@@ -5,8 +5,6 @@ import pathlib
 import re
 from types import SimpleNamespace
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from analysis import pages, papers
@@ -29,7 +27,6 @@ COUNTED = re.compile(
     re.IGNORECASE,
 )
 FREE = {'README.md.j2', 'RESULTS.md.j2'}
-OTHER = {'verdict': 'opposite', 'bound': 'at most', 'against': 'against'}
 
 
 @pytest.mark.parametrize('page', PAGES)
@@ -103,72 +100,6 @@ def test_the_readme_has_the_figures_of_its_modules():
             drawn |= gallery.list_figures(find_figures()[name])
         named = SimpleNamespace(__name__='analysis.p1.row', PAPER=paper)
         assert gallery.list_figures(named) == drawn, paper
-
-
-class Read(dict):
-    """A row that remembers which of its columns a page reads."""
-
-    def __init__(self, row: dict, seen: set) -> None:
-        super().__init__(row)
-        self._seen = seen
-
-    def __getitem__(self, column: str):
-        self._seen.add((self.get('address'), column))
-        return super().__getitem__(column)
-
-
-def change(value, column):
-    """Another value, which no rounding hides."""
-    if isinstance(value, str):
-        others = [OTHER.get(column, 'another'), 'holds' if column == 'verdict' else '']
-        return next(other for other in others if other != value)
-    if isinstance(value, int | np.integer):
-        return value + 1 if column != 'n' else 2  # of which some pages show a p alone
-    if column.startswith('p_') or column == 'p':
-        return 0.04321 if np.isnan(value) or value > 0.05 else 0.0678
-    return 0.4321 if np.isnan(value) else value + 0.4321 + abs(value) / 10
-
-
-@pytest.fixture
-def tables(monkeypatch):
-    """The rows of all papers, which a test may change, and what of them was read."""
-    seen = set()
-    rows = {}
-    for paper in pages.papers.NAMES:
-        rows[paper] = pages.read_rows(paper)
-        for row in rows[paper].values():
-            row._row = Read(row._row, seen)
-    monkeypatch.setattr(pages, 'read_rows', rows.get)
-    return rows, seen
-
-
-@pytest.mark.slow
-def test_mistakes_planted_in_the_tables_move_the_page(tables):
-    """In every column that is shown anywhere, and in more of each page."""
-    rows, seen = tables
-    rng = np.random.default_rng(0)
-    tested = set()
-    for page in PAGES:
-        seen.clear()
-        committed = pages.render(page)
-        places = []  # what a table leaves out shows nothing
-        for address, column in sorted(seen):
-            row = rows[address.partition('.')[0]][address]._row
-            value = dict.__getitem__(row, column)
-            if column not in ('address', 'source') and not pd.isna(value):
-                places.append((row, column, value))
-        rng.shuffle(places)
-        new = {place[1]: place for place in places if place[1] not in tested}
-        tested |= set(new)
-        for row, column, value in [*new.values(), *places[:2]]:
-            row[column] = change(value, column)
-            try:
-                is_noticed = pages.render(page) != committed
-            except (LookupError, ValueError):
-                is_noticed = True
-            row[column] = value
-            assert is_noticed, (page, dict.__getitem__(row, 'address'), column)
-    assert len(tested) > 15
 
 
 def pick(changed, cells, name):

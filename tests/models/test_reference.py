@@ -25,11 +25,7 @@ BASE = {'model__eps': 0.05, 'optimizer__eps': 1e-2}
 OPTIONS = {
     'post': {},
     'post_heads': {'model__heads': 2, 'model__biases': True},
-    'pre_gelu': {
-        'model__norm': 'pre',
-        'model__activation': 'gelu',
-        'model__heads': 2,
-    },
+    'pre_gelu': {'model__norm': 'pre', 'model__activation': 'gelu', 'model__heads': 2},
     'pre_query': {
         'model__norm': 'pre_query',
         'model__activation': 'gelu',

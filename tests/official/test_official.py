@@ -105,14 +105,8 @@ def test_a_state_of_another_model_is_refused_by_the_name_of_the_entry():
     without = {n: a for n, a in state.items() if n != f'{ATTENTION}fc.weight'}
     for refused, line in [
         ({}, r'not a state dict of the official model: embedding\.tgt_emb'),
-        (
-            without,
-            r'1 missing, e\.g\. decoder\.layers\.1\.dec_self_attn\.fc\.',
-        ),
-        (
-            state | {'epoch': ZEROS, 'best': ZEROS},
-            r'2 unexpected, e\.g\. best$',
-        ),
+        (without, r'1 missing, e\.g\. decoder\.layers\.1\.dec_self_attn\.fc\.'),
+        (state | {'epoch': ZEROS, 'best': ZEROS}, r'2 unexpected, e\.g\. best$'),
         (
             state | {'projection.weight': ZEROS},
             r'projection\.weight has shape \(2, 3\), expected \(20, 6\)',

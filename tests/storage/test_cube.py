@@ -31,10 +31,7 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
         model__max_len=5,
         **BRIEF,
         grid__seed=(0,),
-        static_axes=(
-            ('task.unseen', (((4, 3), (3, 4)), ())),
-            ('task.seq_len', (4, 5)),
-        ),
+        static_axes=(('task.unseen', (((4, 3), (3, 4)), ())), ('task.seq_len', (4, 5))),
     )
     run = api.train(experiment, tmp_path)
     results = run.results.squeeze()

@@ -15,12 +15,7 @@ from anchorjax import api, cli, files
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage import checkpoint
 from tests.support.faults import ONE
-from tests.support.sweeps import (
-    describe_arrays,
-    experiment,
-    opened,
-    require_line,
-)
+from tests.support.sweeps import describe_arrays, experiment, opened, require_line
 
 
 @pytest.fixture

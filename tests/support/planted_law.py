@@ -35,9 +35,7 @@ _AGREEMENT = {
 
 
 def plant_members(
-    decide: Callable[[dict[str, Any]], str],
-    seeds: int = 3,
-    **levels: tuple,
+    decide: Callable[[dict[str, Any]], str], seeds: int = 3, **levels: tuple
 ) -> pd.DataFrame:
     """The full factorial of these levels, the other factors as in CELL.
 

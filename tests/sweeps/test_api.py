@@ -34,16 +34,6 @@ print(run.folder.environments[0].devices, bool(run.results.trained.all()))
 """
 
 
-def test_a_sweep_has_finite_results_by_its_axes(finished):
-    run = finished
-    assert bool(run.results.trained.all())
-    for name in ('train_loss', 'grad_norm', 'eval_set_loss', 'agreement'):
-        assert np.isfinite(run.results[name]).all()
-    composed = run.results.agreement.sel(eval_set='unseen', mapping='composed')
-    assert set(composed.dims) == set(run.experiment.axes)
-    assert run.params(depth=2, gamma=0.8, seed=1)['W_U'].shape == (8, 201)
-
-
 def test_a_second_call_returns_the_same_without_training(finished):
     def refuse(progress: Progress) -> None:
         raise AssertionError('it trains')

@@ -15,13 +15,7 @@ from anchorjax.errors import StoreError
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.sweeps import code
 from tests.support.faults import ONE, train_and_stop
-from tests.support.sweeps import (
-    copy_folder,
-    experiment,
-    opened,
-    require_line,
-    trained,
-)
+from tests.support.sweeps import copy_folder, experiment, opened, require_line, trained
 
 FILES = ('anchorjax/models/one_layer.py', 'anchorjax/tasks/anchors.py')
 

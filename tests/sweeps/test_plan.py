@@ -15,12 +15,7 @@ from anchorjax.sweeps.shards import Shard
 from anchorjax.training import devices
 from tests.support import in_process
 from tests.support.faults import ONE, train_and_stop
-from tests.support.sweeps import (
-    TINY_FILE,
-    experiment,
-    opened,
-    tree_hash,
-)
+from tests.support.sweeps import TINY_FILE, experiment, opened, tree_hash
 
 Usage = collections.namedtuple('Usage', 'total used free')
 

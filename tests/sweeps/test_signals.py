@@ -117,14 +117,6 @@ def test_ctrl_c_at_the_last_step_ends_the_callers_loop_too(tmp_path):
     assert bool(api.open(tmp_path).results.trained.all())
 
 
-def test_a_command_that_catches_it_is_told_and_not_interrupted(tmp_path):
-    number = signal.SIGUSR2
-    changes = {**ONE, 'train__resume_every': 1e9}
-    with signals.catch_stop() as must_stop, pytest.raises(signals.Preempted):
-        trained(tmp_path, report=stop_at(number, 20), should_stop=must_stop, **changes)
-    assert find_states(tmp_path) == [20]
-
-
 def test_what_is_due_is_saved_before_it_is_reported(tmp_path):
     def fail(progress: Progress) -> None:
         raise AttributeError('isatty')

@@ -20,11 +20,7 @@ from anchorjax.tasks.mixture import (
     merge_tokens,
     read_mixture,
 )
-from anchorjax.tasks.prontoqa.texts import (
-    END,
-    TRUE,
-    list_tokens,
-)
+from anchorjax.tasks.prontoqa.texts import END, TRUE, list_tokens
 from tests.support.corpora import write_corpora
 
 SMALL = MixtureConfig(

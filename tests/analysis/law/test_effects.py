@@ -81,12 +81,3 @@ def test_where_nothing_decides_intervals_cover_0():
     rows = table[(table.outcome == COMPOSED) & (table.settings > 2)]
     assert set(rows.factor) == {'batch_size', 'learning_rate', 'seq_len'}
     assert (rows.low < 0).all() and (rows.high > 0).all()
-
-
-def test_a_setting_without_an_answer_is_left_out():
-    members = plant(let_batch_decide)
-    whole = compare_batches(members)
-    members.loc[members.seq_len == 9, 'unseen_composed'] = np.nan
-    part = compare_batches(members)
-    assert part.mean() == pytest.approx(whole.mean())
-    assert len(part) == len(whole) / 2

@@ -5,11 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.p1 import gamma_range
-from analysis.p1.gamma_range import (
-    BASELINE,
-    find_transition,
-    find_transitions,
-)
+from analysis.p1.gamma_range import BASELINE, find_transition, find_transitions
 
 GAMMAS = np.array([0.2, 0.4, 0.6, 0.8, 1.0])
 

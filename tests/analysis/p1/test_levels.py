@@ -8,12 +8,7 @@ import pytest
 
 from analysis.p1 import levels
 from analysis.p1.claims import add_levels, read_when_known
-from analysis.p1.predictors import (
-    LEVELS,
-    explain_member,
-    list_questions,
-    score_tables,
-)
+from analysis.p1.predictors import LEVELS, explain_member, list_questions, score_tables
 from tests.support import cases
 from tests.support.networks.planted import plant_answers
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.drawing import style
 from analysis.frame import read_members
 from analysis.p1 import answers, phase
 from anchorjax.errors import UserError
@@ -66,23 +65,6 @@ def test_what_is_not_trained_is_nan_and_no_member_that_counts():
     assert untrained.gamma == 0.8
     assert untrained[['composed', 'symmetric', 'held_out']].isna().all()
     assert untrained.trained == untrained.converged == 0
-
-
-@pytest.mark.parametrize(
-    ('converged', 'words'), [(ALL, []), ((True, True, True, False), ['3 of 4'])]
-)
-@pytest.mark.parametrize('held_out', [1.0, 0.5])
-def test_cells_that_are_less_sure_are_marked(converged, words, held_out):
-    """The cell at γ 0.8 is empty: nothing is known of it."""
-    members = plant_members(converged)
-    members.loc[members.trained, 'seen_heldout_assigned'] = held_out
-    cells = phase.compute(members)
-    with style.draw_figure(cells, phase.draw, phase.layout) as figure:
-        for axis in figure.axes:
-            hatched = [patch for patch in axis.patches if patch.get_hatch()]
-            assert len(hatched) == (held_out < 0.9)
-            texts = [text.get_text() for text in axis.texts]
-            assert [text for text in texts if 'of' in text] == words
 
 
 def test_a_task_without_the_eval_set_has_no_diagram():

@@ -6,12 +6,7 @@ import pytest
 from analysis.claims import tabulate as tabulate_claims
 from analysis.p3 import decay_map
 from analysis.p3.claims import CLAIMS
-from analysis.p3.members import (
-    PHASES,
-    find_phase,
-    measure_commutativity,
-    tabulate,
-)
+from analysis.p3.members import PHASES, find_phase, measure_commutativity, tabulate
 from analysis.spectra import stable_rank
 from anchorjax.errors import UserError
 from tests.support.networks.planted import plant_answers

@@ -17,14 +17,8 @@ KEY, FIRST, SECOND, LAST = range(4)  # roles
 SHIFTS = jnp.array([0, 3, 1, -1, -2])
 # By solution and layer: (target role, source role).
 READS = {
-    'composed': (
-        [(FIRST, KEY), (SECOND, KEY)],
-        [(LAST, FIRST), (LAST, SECOND)],
-    ),
-    'symmetric': (
-        [(LAST, FIRST), (LAST, SECOND)],
-        [(LAST, KEY)],
-    ),
+    'composed': ([(FIRST, KEY), (SECOND, KEY)], [(LAST, FIRST), (LAST, SECOND)]),
+    'symmetric': ([(LAST, FIRST), (LAST, SECOND)], [(LAST, KEY)]),
 }
 
 
