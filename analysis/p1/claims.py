@@ -262,6 +262,16 @@ def list_depths() -> list[Claim]:
             runs=('w64_d2_large', whole),
             groups=(two, three),
         ),
+        *list_them(
+            'p1.depth.w64_shifts.',
+            words=f"{start}, two blocks: with shifts +7, −4, +2 and −6 instead of P1's",
+            runs=('w64_d2_shifts', 'w64_d2_large'),
+            groups=(
+                Group('other shifts', {'run': 'w64_d2_shifts'}),
+                Group("P1's", {'run': 'w64_d2_large'}),
+            ),
+            rules=(None, None),
+        ),
         Claim(
             'p1.depth.w64_large.symmetric_deeper',
             source,
