@@ -310,8 +310,8 @@ def list_depths() -> list[Claim]:
             ('w64_d3_larger', whole),
             difference(
                 'unseen_composed',
-                Group('γ 0.43, 0.58', {'run': 'w64_d3_larger'}),
-                Group('γ 0.72', {'run': whole}),
+                Group('γ 0.43, 0.58', {'gamma': (0.43, 0.58)}),
+                Group('γ 0.72', {'gamma': 0.72}),
             ),
             above(0),
         ),

@@ -46,14 +46,8 @@ PAPER_LARGE = Group('large', {'gamma': 0.5})
 PAPER_SMALL = Group('small', {'gamma': 0.8})
 WIDE_DIAGRAM = ('w64_diagram',)  # two to five blocks, three seeds, on an H100
 DEEPER = ('w64_pair',)  # three and four blocks, twelve seeds, on an H100
-# Three blocks, four to twelve seeds: larger initializations; with edges cut.
-ROUTED = (
-    'w64_d3_larger',
-    'w64_d3_cut_first',
-    'w64_d3_cut_second',
-    'w64_d3_random_cut_2',
-    'w64_d3_random_cut_3',
-)
+# Three blocks: larger initializations, and without the attention of one block.
+ROUTED = ('w64_d3_larger', 'w64_d3_cut_second', 'w64_d3_cut_first')
 LARGE_64 = Group('large', {'gamma': 0.72})
 SMALL_64 = Group('small', {'gamma': 1.15})
 COLUMNS = (
