@@ -62,6 +62,17 @@ def pytest_collection() -> Generator[None, object, object]:
     return result
 
 
+@pytest.fixture
+def say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """A function: how `python launch/SCRIPT words` ends, as in_process.Said."""
+    from tests.support import in_process
+
+    def run(script: str, *words: object) -> in_process.Said:
+        return in_process.run(script, list(map(str, words)), monkeypatch, capsys)
+
+    return run
+
+
 @pytest.fixture(scope='session')
 def session_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """The folder that all workers of this session share."""

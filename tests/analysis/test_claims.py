@@ -89,10 +89,10 @@ def test_a_bound_decides_what_every_number_beyond_it_would(rule, mean, bound, ve
     assert judge(mean + SPREAD, rule, bound) == verdict
 
 
-def test_few_seeds_are_exploratory_and_none_are_not_trained():
-    assert judge(0.3 + SPREAD[:6], above(0)) == 'holds'
-    assert judge(0.3 + SPREAD[:5], above(0)) == ''
-    assert judge([], above(0)) == 'not trained'
+@pytest.mark.parametrize(('rule', 'needed'), [(above(0), 6), (claims.above(0), 12)])
+def test_few_seeds_are_exploratory_and_none_are_not_trained(rule, needed):
+    for number, verdict in ((needed, 'holds'), (needed - 1, ''), (0, 'not trained')):
+        assert judge(0.3 + np.resize(SPREAD, number), rule) == verdict
     assert judge([], None) == ''
 
 
@@ -255,12 +255,6 @@ def test_a_claim_about_two_runs_has_no_verdict_with_one():
     compare = estimates.difference('score', A, B)
     claim = make_claim(above(0))._replace(runs=('first', 'second'), estimate=compare)
     assert claims.tabulate([claim], members).verdict.tolist() == ['partly trained']
-
-
-@pytest.mark.parametrize(('number', 'verdict'), [(11, ''), (12, 'holds')])
-def test_a_claim_of_today_takes_twelve_seeds(number, verdict):
-    values = 0.3 + np.resize(SPREAD, number)
-    assert judge(values, claims.above(0)) == verdict
 
 
 @pytest.mark.parametrize(('number', 'low', 'high'), [(6, 0.2, 0.35), (12, 0.65, 0.85)])

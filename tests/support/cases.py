@@ -1,6 +1,7 @@
 """The anchor task by hand, and a tiny experiment with random parameters."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -57,24 +58,27 @@ def run_both(
 
 
 def decode(
-    tokens_BT: Any, anchors: tuple[int, ...] = (1, 2, 3, 4), order: str = 'key_first'
+    tokens_BT: Any,
+    anchors: Sequence[int] = (1, 2, 3, 4),
+    order: str = 'key_first',
+    q: int = 2,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(position of the first of the three tokens, key, pair [B, 2]) of every sequence.
+    """(first position of key or anchors, key, anchors [B, q]) of every sequence.
 
-    Fails unless every sequence holds two anchors, side by side, and a key beside them.
+    Fails unless every sequence holds q anchors, side by side, and a key beside them.
     """
     tokens_BT = np.asarray(tokens_BT)
     size, length = tokens_BT.shape
     rows, columns = np.nonzero(np.isin(tokens_BT, anchors))
-    assert (rows == np.repeat(np.arange(size), 2)).all(), 'not two anchors in a row'
-    first_B, second_B = columns.reshape(-1, 2).T
-    assert (second_B == first_B + 1).all()
-    key_at_B = first_B - 1 if order == 'key_first' else second_B + 1
+    assert (rows == np.repeat(np.arange(size), q)).all(), f'not {q} anchors in a row'
+    columns_Bq = columns.reshape(-1, q)
+    first_B = columns_Bq[:, 0]
+    assert (columns_Bq == first_B[:, None] + np.arange(q)).all()
+    key_at_B = first_B - 1 if order == 'key_first' else first_B + q
     assert (key_at_B >= 0).all() and (key_at_B < length).all()
     row_B = np.arange(size)
-    pairs = [tokens_BT[row_B, first_B], tokens_BT[row_B, second_B]]
-    position_B = np.minimum(key_at_B, first_B)
-    return position_B, tokens_BT[row_B, key_at_B], np.stack(pairs, axis=1)
+    anchors_Bq = tokens_BT[row_B[:, None], columns_Bq]
+    return np.minimum(key_at_B, first_B), tokens_BT[row_B, key_at_B], anchors_Bq
 
 
 def tiny(**fields: Any) -> config.Experiment:

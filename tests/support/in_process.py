@@ -19,6 +19,11 @@ class Said(NamedTuple):
     out: str
     errors: str
 
+    def require_refused(self, line: str) -> None:
+        """Fails unless the input was called bad, in one line with this part."""
+        assert (self.code, self.errors.count('\n')) == (2, 1), self.errors
+        assert line in self.errors, self.errors
+
 
 def run(
     script: str,

@@ -1,6 +1,7 @@
 """What a sweep will take is said before it begins, and what cannot end is refused."""
 
 import collections
+import functools
 import re
 import shutil
 
@@ -13,7 +14,6 @@ from anchorjax.sweeps.plan import describe_sweep
 from anchorjax.sweeps.prepare import Sweep, prepare
 from anchorjax.sweeps.shards import Shard
 from anchorjax.training import devices
-from tests.support import in_process
 from tests.support.faults import ONE, train_and_stop
 from tests.support.sweeps import TINY_FILE, experiment, opened, tree_hash
 
@@ -21,15 +21,10 @@ Usage = collections.namedtuple('Usage', 'total used free')
 
 
 @pytest.fixture
-def sweep(monkeypatch, capsys):
-    """Runs launch/sweep.py in this process, by default for the tiny sweep."""
+def sweep(monkeypatch, say):
+    """Runs launch/sweep.py in this process for the tiny sweep."""
     monkeypatch.setattr(devices, 'use_every_core', lambda: None)
-
-    def run(*words, config_file=TINY_FILE) -> in_process.Said:
-        words = ['--config', config_file, *map(str, words)]
-        return in_process.run('sweep.py', words, monkeypatch, capsys)
-
-    return run
+    return functools.partial(say, 'sweep.py', '--config', TINY_FILE)
 
 
 @pytest.fixture
@@ -102,10 +97,8 @@ def test_a_dry_run_refuses_the_folder_of_another_sweep(sweep, tmp_path):
     before = tree_hash(tmp_path)
     assert sweep('--dry_run', '--workdir', tmp_path / 'ours').code == 0
     said = sweep('--dry_run', '--workdir', tmp_path / 'other')
-    assert said.code == 2
-    (line,) = said.errors.splitlines()
-    assert 'holds a sweep with optimizer.b2 = 0.9, the config has 0.999; use' in line
-    assert line.endswith('_b2=0.999')
+    said.require_refused('a sweep with optimizer.b2 = 0.9, the config has 0.999; use')
+    assert said.errors.endswith('_b2=0.999\n')
     assert tree_hash(tmp_path) == before
 
 
@@ -130,7 +123,5 @@ def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(sweep, tmp_path
 )
 def test_an_unknown_argument_is_one_line(sweep, tmp_path, words, line):
     said = sweep('--workdir', tmp_path / 'run', *words)
-    assert said.code == 2
-    (found,) = said.errors.splitlines()
-    assert found.startswith(f'error: {line}')
+    said.require_refused(f'error: {line}')
     assert not list(tmp_path.iterdir())
