@@ -18,7 +18,6 @@ from typing import Annotated
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
 from analysis.circuits import flows, sequences
 from analysis.drawing import style
@@ -33,11 +32,6 @@ CAPTION = (
     'The lines show which token reads which, from the input below to the last layer '
     'above. A wide line is much attention, on one sequence; the bars are means over '
     'random sequences.'
-)
-GRID_PAPER = 'ours'
-GRID_CAPTION = (
-    'The lines show which token reads which, on one sequence: the wider the line, the '
-    'more attention. Above the last token: the answer.'
 )
 
 _FLOW_COLOURS = (style.ROLES['key'], style.ROLES['anchor_1'], '#56B4E9')
@@ -120,22 +114,6 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
 
 
 layout = style.Layout(1, 2, 7.0, 2.4)
-
-
-def draw_cell(axis: Axes, result: xr.Dataset) -> None:
-    """Draws the sequence in one network among others."""
-    _draw_sequence(axis, result)
-
-
-def draw_key(result: xr.Dataset, axes: np.ndarray) -> None:
-    """Names the colours of the tokens."""
-    handles = []
-    for role, colour in style.ROLES.items():
-        if (result.role == role).any():
-            name = role.replace('_', ' ')
-            handles.append(Line2D([], [], marker='o', color=colour, label=name))
-    look = {'loc': 'outside lower center', 'ncols': len(handles)}
-    axes[0, 0].figure.legend(handles=handles, **look)
 
 
 def _draw_sequence(axis: Axes, result: xr.Dataset) -> None:

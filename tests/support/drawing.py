@@ -10,7 +10,6 @@ from analysis.drawing import style
 # Options of `compute` that make figures cheap.
 SMALL = {
     'attention_flow': {'number': 64},
-    'attention_flow_grid': {'number': 64},
     'causal': {'number': 64, 'draws': 2},
     'cosine': {'contexts': 4},
     'embedding': {'perplexity': 3, 'permutations': 5},
