@@ -144,6 +144,7 @@ PAIR_FIRST = [(0, 'anchor_1', 'last'), (2, 'key', 'last')]
         (PAIR_FIRST, 'pair first'),
         (KEY_FIRST + PAIR_FIRST, 'both'),
         ([(3, 'key', 'anchor_2'), (1, 'anchor_2', 'last')], 'neither'),  # too late
+        ([(1, 'key', 'anchor_2'), (1, 'anchor_2', 'last')], 'neither'),  # at once
         ([(0, 'key', 'anchor_1'), (1, 'key', 'last')], 'neither'),  # no anchor arrives
         ([], 'neither'),
     ],
