@@ -66,16 +66,19 @@ def run_claims(words: list[str]) -> None:
         members = frame.collect(frame.open_runs(flags.runs), package.tabulate)
     try:
         table = claims.tabulate(package.CLAIMS, members)
-    except KeyError as error:  # a column: --runs have all
-        if not flags.members:
-            raise
-        line = f'{flags.members}: is no table of {flags.paper}: {error.args[0]}'
+    except KeyError as error:  # a column
+        line = f'{flags.paper}: its tabulate makes no column {error.args[0]}'
+        if flags.members:
+            line = f'{flags.members}: is no table of {flags.paper}: {error.args[0]}'
         raise UserError(line) from None
     paths = [flags.out / 'members.csv', flags.out / 'verdicts.csv']
     for path, rows in zip(paths, (members, table), strict=True):
         files.write_text(path, format_csv(rows))
     # After the files, which are there although `| head` stops reading.
     lines = [*claim_words.list_lines(table), claim_words.count_verdicts(table)]
+    named = {name for claim in package.CLAIMS for name in claim.runs}
+    for name in sorted(set(members.run) - named):
+        lines.append(f'no claim is about a run whose folder is called {name}')
     print(*lines, *paths, sep='\n')
 
 

@@ -30,6 +30,7 @@ from analysis import claim_words, claims, estimates, papers, stats
 from analysis.pages import gallery
 from analysis.papers import GALLERY, import_claims
 from analysis.tables.text import list_records
+from anchorjax import files
 from anchorjax.tasks.solution import SEEN_ENOUGH
 
 FOLDER = pathlib.Path(__file__).parent
@@ -420,5 +421,5 @@ def _list_contents(page: str) -> dict[str, Any]:
 
 def write_pages() -> list[pathlib.Path]:
     for page in PAGES:
-        (ROOT / page).write_text(render(page), encoding='utf-8')
+        files.write_text(ROOT / page, render(page))
     return [ROOT / page for page in PAGES]

@@ -39,6 +39,24 @@ def test_the_table_of_another_paper_is_bad_input(tmp_path):
         run_claims(['p1', '--members', members, '--out', str(tmp_path)])
 
 
+OWN_CLAIM = """
+from analysis.claims import Claim
+from analysis.estimates import Group, level
+from analysis.frame import list_usable as tabulate
+
+CLAIMS = (Claim('a.b.c', 'a', 'b', ('run',), level('unseen_composd', Group('', {}))),)
+"""
+
+
+def test_a_column_that_no_network_has_is_bad_input(finished, tmp_path):
+    path = tmp_path / 'own.py'
+    path.write_text(OWN_CLAIM.replace("'run'", f'{finished.folder.workdir.name!r}'))
+    words = [str(path), '--runs', str(finished.folder.workdir), '--out', str(tmp_path)]
+    with pytest.raises(UserError, match=r'own\.py.*no column.*unseen_composd'):
+        run_claims(words)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ['own.py']
+
+
 def test_its_tables_are_written_though_nobody_reads_what_it_prints(tmp_path):
     class Closed(io.StringIO):
         def write(self, text):

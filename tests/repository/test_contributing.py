@@ -241,7 +241,6 @@ def test_the_paper_of_the_example_is_a_package_and_a_name(tmp_path):
         return done.stdout
 
     gallery = tmp_path / 'analysis' / 'gallery'
-    gallery.joinpath('p5').mkdir()
     assert '\nnorms ' in run('--list', 'pages')
     page = (gallery / 'p5' / 'README.md').read_text()
     assert '## Table 2' in page and 'not trained' in page
@@ -249,9 +248,11 @@ def test_the_paper_of_the_example_is_a_package_and_a_name(tmp_path):
     rows = ['run,gamma,seed,converged,seen_heldout_assigned']
     for seed in range(12):
         rows += [f'modular,{g},{seed},True,{0.5 * g + seed / 100}' for g in (0.5, 1.0)]
+    rows.append('other,1.0,0,True,0.5')
     (tmp_path / 'members.csv').write_text('\n'.join(rows))
     of_members = '--members members.csv --out'
     own = f'claims analysis/p5/claims.py {of_members} x'
     said = run(f'claims p5 {of_members} analysis/gallery/p5', 'pages', own)
     assert 'holds: 1' in said
+    assert 'no claim is about a run whose folder is called other' in said
     assert '0.25 [0.25, 0.25] | 12 |' in (gallery / 'p5' / 'README.md').read_text()

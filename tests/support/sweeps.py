@@ -175,5 +175,5 @@ def list_specs() -> list[str]:
         spec = importlib.util.spec_from_file_location(path.stem, path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        specs += [f'{path}:{preset}' for preset in module.PRESETS]  # '': the default
+        specs += [f'{path}:{preset}' for preset in getattr(module, 'PRESETS', [''])]
     return specs
