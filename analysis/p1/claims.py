@@ -18,7 +18,6 @@ P1; its slides say nothing of more.
 
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -247,20 +246,15 @@ def list_depths() -> list[Claim]:
     source = 'ours, on P1 Fig 2, width 64'
     start = 'γ 0.72 (0.50 at width 400), 10 epochs, float32'
     whole = 'w64_d3_large'
+    with_it = Group('with it', {'run': whole})
     list_them = partial(list_answers, source=source, changes=('fewer', 'more'))
-    list_symmetric = partial(list_them, rules=(None, above(0)))
-
-    def compare_cut(runs: tuple[str, ...], name: str) -> dict[str, Any]:
-        """Networks of three blocks with edges cut in training, and the same without."""
-        groups = (Group(name, {'run': runs}), Group('with it', {'run': whole}))
-        return {'runs': (*runs, whole), 'groups': groups}
-
-    return [
-        *list_symmetric(
+    claims = [
+        *list_them(
             'p1.depth.w64_large.',
             words=f'{start}: with two blocks instead of three',
             runs=('w64_d2_large', whole),
             groups=(two, three),
+            rules=(None, above(0)),
         ),
         *list_them(
             'p1.depth.w64_shifts.',
@@ -281,26 +275,28 @@ def list_depths() -> list[Claim]:
             difference('unseen_symmetric', three, four),
             where={'gamma': 0.72},
         ),
-        *list_symmetric(
-            'p1.depth.w64_d3_cut.',
-            words=f'{start}, three blocks: without attention in the third',
-            **compare_cut(('w64_d3_one_pair',), 'third block without attention'),
-        ),
-        *list_symmetric(
-            'p1.depth.w64_d3_other_cuts.second_',
-            words=f'{start}, three blocks: without attention in the second',
-            **compare_cut(('w64_d3_cut_second',), 'second block without attention'),
-        ),
-        *list_symmetric(
-            'p1.depth.w64_d3_other_cuts.first_',
-            words=f'{start}, three blocks: without attention in the first',
-            **compare_cut(('w64_d3_cut_first',), 'first block without attention'),
-        ),
+    ]
+    for block, prefix, run in (
+        ('third', 'w64_d3_cut.', 'w64_d3_one_pair'),
+        ('second', 'w64_d3_other_cuts.second_', 'w64_d3_cut_second'),
+        ('first', 'w64_d3_other_cuts.first_', 'w64_d3_cut_first'),
+    ):
+        without = Group(f'{block} block without attention', {'run': run})
+        claims += list_them(
+            f'p1.depth.{prefix}',
+            words=f'{start}, three blocks: without attention in the {block}',
+            runs=(run, whole),
+            groups=(without, with_it),
+            rules=(None, above(0)),
+        )
+    return [
+        *claims,
         *list_them(
             'p1.depth.w64_d3_random.',
             words=f'{start}, three blocks: without as many edges, drawn at random,',
+            runs=(*RANDOM_CUTS, whole),
+            groups=(Group('fourteen edges at random', {'run': RANDOM_CUTS}), with_it),
             rules=(None, None),
-            **compare_cut(RANDOM_CUTS, 'fourteen edges at random'),
         ),
         Claim(
             'p1.depth.w64_d3_larger.composed',

@@ -121,15 +121,14 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
 def add_routes(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     """The members with `needed` and `route`, as in `add_insides`.
 
-    Of every network that mostly composes or mostly answers symmetrically, in over half
-    of its answers; NaN of others.
+    Of every network whose answers are composed, or symmetric, in over half; NaN of
+    others.
     """
+    is_one_way = members.unseen_answer.isin(UNSEEN_MAPPINGS)
+    chosen = members[is_one_way & (members.unseen_answer_share > 0.5)]
     rows = {}
-    for place, member in frame.open_networks(run, members, 'claims'):
-        shares = {name: members[f'unseen_{name}'][place] for name in UNSEEN_MAPPINGS}
-        solution = max(shares, key=shares.__getitem__)
-        if shares[solution] > 0.5:
-            rows[place] = cut_edges(member, solution)
+    for place, member in frame.open_networks(run, chosen, 'claims'):
+        rows[place] = cut_edges(member, chosen.unseen_answer[place])
     return members.join(pd.DataFrame.from_dict(rows, 'index'))
 
 

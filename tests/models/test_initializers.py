@@ -3,6 +3,7 @@
 import functools
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +13,7 @@ from flax import traverse_util
 from anchorjax import config
 from anchorjax.errors import ConfigError
 from anchorjax.grid import HParams
+from anchorjax.models.initializers import gamma_normal
 from anchorjax.models.transformer import TransformerConfig
 from anchorjax.training.step import init_member
 from tests.support import cases
@@ -143,6 +145,15 @@ def test_gamma_scales_the_same_noise_of_the_matrices_it_reaches(option):
             name = path[-1] if path[-1] in before else 'W'
             factor = after[name] / before[name]
         np.testing.assert_allclose(high[path], factor * value, rtol=1e-5)
+
+
+@pytest.mark.parametrize('fan', ['in', 'out'])
+def test_fan_is_that_of_variance_scaling(fan):
+    key = jax.random.key(0)
+    scaling = jax.nn.initializers.variance_scaling(1.0, f'fan_{fan}', 'normal')
+    drawn = gamma_normal(0.5, fan=fan)(key, (40, 90))
+    chex.assert_shape(drawn, (40, 90))
+    np.testing.assert_allclose(drawn, scaling(key, (40, 90)), rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -154,3 +154,14 @@ def test_sgd_with_momentum_by_hand():
     expected = np.add([[1.0, -2.0], [0.5, 3.0], [2.25, 1.5]], [0.1, -0.2])
     np.testing.assert_allclose(found['a'], expected, rtol=1e-6)
     np.testing.assert_allclose(found['b'], [[1.0], [0.5], [2.25]], rtol=1e-6)
+
+
+def test_clip_norm_is_that_of_all_parameters_together():
+    # eps dwarfs the rest of Adam's denominator: the update is the clipped gradient.
+    config = OptimizerConfig(b1=0.0, b2=0.0, eps=1e6)
+    grads = {'a': jnp.array([3.0, 0.0]), 'b': jnp.array([[4.0]])}
+    is_decayed = {'a': True, 'b': True}
+    optimizer = optimizers.make_optimizer(config, is_decayed, rate=1e6)
+    updates, _ = jax.jit(optimizer.update)(grads, optimizer.init(grads), grads)
+    np.testing.assert_allclose(updates['a'], [-0.6, 0.0], rtol=1e-5)
+    np.testing.assert_allclose(updates['b'], [[-0.8]], rtol=1e-5)

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from analysis import stats
 from analysis.law import effects, law, law_gamma
 from analysis.law import members as law_members
 from analysis.tables.text import format_csv
@@ -33,6 +34,33 @@ def test_the_committed_members_give_the_committed_picture():
     result = law_gamma.compute(members)
     text = format_csv(result.assign(**result.attrs))
     assert text == (GALLERY / 'law' / 'law_gamma.csv').read_text()
+
+
+@pytest.mark.parametrize(
+    ('block', 'levels', 'column', 'is_converged', 'expected'),
+    [
+        ('trained', (0.2, 1.0), 'composed', True, (-0.15, -0.53, 0.24, 7)),
+        ('trained', (0.2, 1.0), 'symmetric', True, (0.42, 0.08, 0.76, 7)),
+        ('trained', (0.6, 1.4), 'composed', True, (0.24, 0.01, 0.48, 8)),
+        ('trained', (0.6, 1.4), 'symmetric', True, (-0.38, -0.57, -0.18, 8)),
+        ('trained', (0.6, 1.4), 'composed', False, (0.34, 0.15, 0.53, 13)),
+        ('trained', (0.6, 1.4), 'symmetric', False, (-0.52, -0.70, -0.33, 13)),
+        ('both unseen', (1.0, 1.4), 'composed', False, (0.50, 0.29, 0.71, 10)),
+    ],
+)
+def test_the_borders_of_gamma_are_those_that_were_computed_by_others(
+    committed, block, levels, column, is_converged, expected
+):
+    """By somebody else, without this code."""
+    members = committed[committed.exception == block]
+    if is_converged:
+        members = members[members.converged]
+    pairs = effects.select_levels(
+        effects.pair_cells(members, 'gamma'), 'gamma', *levels
+    )
+    differences = effects.average_settings(pairs, f'unseen_{column}')
+    found = stats.mean_interval(differences)
+    assert (*found, len(differences)) == pytest.approx(expected, abs=0.00501)
 
 
 def test_a_run_is_added_to_a_table_and_replaces_its_own_members(

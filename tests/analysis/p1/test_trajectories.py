@@ -1,7 +1,11 @@
 """Answers over training, a panel for every network, beside the official run."""
 
+from functools import partial
+
+import pandas as pd
 import pytest
 
+from analysis.drawing import style
 from analysis.members import measures
 from analysis.p1 import trajectories
 from anchorjax import config
@@ -61,6 +65,34 @@ def test_every_width_has_its_own_pair(tmp_path):
         here = result[result.run == f'a, width {width}'].drop_duplicates('gamma')
         found = here.set_index('gamma').paper_gamma.to_dict()
         assert pair.items() <= found.items()
+
+
+@pytest.mark.parametrize('has_official', [False, True])
+def test_every_network_has_its_panel_and_no_gamma_is_left_out(tmp_path, has_official):
+    """Two depths, three γ (0.5, 0.55, 0.8 at width 400) and two seeds."""
+    official = {}
+    if has_official:
+        table = {'epoch': [1.0], 'composed': [0.7], 'symmetric': [0.1]}
+        official = {0.5: pd.DataFrame(table | {'train_loss': [1.0]})}
+    grid = experiment(
+        model__width=20,
+        grid__gamma=(1.0, 1.1, 1.6),
+        grid__seed=(3, 4),
+        static_axes=(('model.depth', (1, 2)),),
+    )
+    curves = trajectories.compute({'a': plant_curves(tmp_path, grid)})
+    looks = [
+        partial(function, official=official)
+        for function in (trajectories.draw, trajectories.layout)
+    ]
+    with style.draw_figure(curves, *looks) as picture:
+        titles = [axis.get_title() for axis in picture.axes if axis.axison]
+        rows = [axis.get_ylabel() for axis in picture.axes if axis.get_ylabel()]
+        assert picture.get_suptitle().startswith('a\n')
+    assert titles.count('seed 3') == titles.count('seed 4') == 6
+    assert titles.count(trajectories.OFFICIAL) == 2 * has_official
+    assert sum('γ 1.1' in row for row in rows) == 2
+    assert sum('depth 2' in row for row in rows) == 3
 
 
 def test_a_run_without_an_unseen_pair_is_refused(tmp_path):
